@@ -1,0 +1,266 @@
+/* lgelu.h: the engine's public interface, read by C compilers and by LuaJIT alike.
+ *
+ * What it is: the only header that Lua sees. CMake wraps it into lua cdef text, and a hash of it is compiled into
+ * the library, so that a Lua side of another age refuses to load (lua/lgelu/C.lua).
+ * What it is not: the engine's internal interfaces, which live beside their .c files.
+ *
+ * Rules. Opaque handles, fixed-width types, no macros past the guard, no by-value structs, no varargs, no callbacks.
+ * Every call that can fail returns an lg_status (0 = done); lg_last_error() then says what, where and both shapes,
+ * until the next failing call on the same thread. Outputs come first. Shapes are C-ordered: the last dimension is
+ * contiguous; axes and indices are 0-based here and 1-based in Lua. A NULL handle is an error, never a crash.
+ * Names of ops, dtypes, activations, optimizers, statuses are looked up by name: their lists live in src, once each.
+ */
+#ifndef LGELU_H
+#define LGELU_H
+#include <stdint.h>
+
+typedef int32_t lg_status;
+typedef struct lg_tensor lg_tensor;
+typedef struct lg_graph lg_graph;
+typedef struct lg_optim lg_optim;
+typedef struct lg_loader lg_loader;
+typedef struct lg_h5 lg_h5;
+
+/* -- runtime (core/) ------------------------------------------------------------------------------------------ */
+
+const char *lg_abi_hash(void);                     /* hash of this file, as compiled */
+const char *lg_version(void);                      /* "0.1.0" */
+const char *lg_build_info(void);                   /* compiler, flags, git commit, "dirty" when the tree was */
+const char *lg_status_name(lg_status status);      /* "ok", "shape", …; "?" for an unknown number */
+const char *lg_status_text(lg_status status);      /* one plain sentence */
+const char *lg_last_error(void);                   /* detail of this thread's last failure; never NULL */
+
+/* Names in a list: 0-based index, or -1. list is one of "status", "dtype", "op", "activation", "reparam", "optimizer",
+ * "schedule", "binary", "unary", "reduce". lg_list_name gives NULL past the end. */
+int32_t lg_list_find(const char *list, const char *name);
+const char *lg_list_name(const char *list, int32_t index);
+const char *lg_list_doc(const char *list, int32_t index);
+
+/* Starts the engine: threads (0: as many as the process may use), BLAS kernel, self-test. Idempotent; a second call
+ * only changes the number of threads. Called by lua/lgelu/C.lua at load. */
+lg_status lg_init(int32_t threads);
+int32_t lg_threads(void);
+const char *lg_cpu_name(void);                     /* brand string and instruction set in use, e.g. "… (avx512)" */
+const char *lg_isa(void);                          /* "avx512", "avx2", "base": the leaf kernels in use */
+const char *lg_blas_name(void);                    /* e.g. "OpenBLAS 0.3.21" */
+const char *lg_blas_core(void);                    /* e.g. "SkylakeX": the kernel that passed the self-test */
+const char *lg_blas_origin(void);                  /* why: "cpuid", "environment", "fallback after a failed self-test" */
+
+/* Memory that the engine holds, in bytes. lg_mem_reset_peak sets the high-water mark to the live value. */
+int64_t lg_mem_live(void);
+int64_t lg_mem_peak(void);
+void lg_mem_reset_peak(void);
+/* Test hook: the n-th allocation from now fails (0: off). */
+void lg_mem_fail_at(int64_t n);
+
+/* Ctrl-C: installs a SIGINT handler that sets a flag, polled between graph nodes; a second SIGINT ends the process. */
+void lg_interrupt_install(void);
+int32_t lg_interrupted(void);
+void lg_interrupt_clear(void);
+
+double lg_clock(void);                             /* seconds, monotonic */
+
+/* Philox4x32-10. Uniform in [0,1) with 53 bits and standard normal, as pure functions of (seed, stream, index). */
+double lg_rng_uniform(uint64_t seed, uint64_t stream, uint64_t index);
+double lg_rng_normal(uint64_t seed, uint64_t stream, uint64_t index);
+/* perm[n]: a permutation of 0..n-1, f(seed, stream). */
+lg_status lg_rng_permutation(int64_t *perm, int64_t n, uint64_t seed, uint64_t stream);
+/* hex[65]: sha256 as lower-case hex, of memory or of a file; lg_sha256_file adds the file's size. */
+lg_status lg_sha256(char *hex, const void *data, int64_t bytes);
+lg_status lg_sha256_file(char *hex, int64_t *bytes, const char *path);
+
+/* What the machine can do, measured now (kernels/probe.c). Each takes about seconds of time.
+ * gflops of register-only FMA; of sgemm m×n×k; bytes per second of y = x copied (read + write counted). */
+lg_status lg_probe_fma(double *gflops, int32_t threads, double seconds);
+lg_status lg_probe_gemm(double *gflops, int64_t m, int64_t n, int64_t k, int32_t trans_a, int32_t trans_b, int32_t threads, double seconds);
+lg_status lg_probe_copy(double *bytes_per_s, int64_t floats, int32_t threads, double seconds);
+/* λ-GELU (or activation) over n floats: seconds of the best of several passes. */
+lg_status lg_probe_gate(double *fwd_s, double *bwd_s, int32_t activation, double lambda, int64_t floats, int32_t threads, double seconds);
+
+/* -- scalars of the gate (kernels/gauss, kernels/gate) ----------------------------------------------------------- */
+
+double lg_gate_value_f64(double x, double lambda);                            /* x·Φ(λx) */
+void lg_gate_grad_f64(double *dfdx, double *dfdl, double x, double lambda);   /* Φ(λx)+λxφ(λx), x²φ(λx) */
+float lg_gate_value_f32(float x, float lambda);                               /* through the shipping float32 kernels */
+void lg_gate_grad_f32(float *dfdx, float *dfdl, float x, float lambda);
+/* Reparameterization λ(s), dλ/ds and its inverse; reparam is an index into list "reparam"; t > 0.
+ * lg_gate_s fails when lambda is not representable (λ=1 under softplus), naming the nearest usable value. */
+lg_status lg_gate_lambda(double *lambda, double *dlds, int32_t reparam, double s, double t);
+lg_status lg_gate_s(double *s, int32_t reparam, double lambda, double t);
+
+/* -- tensors (tensor/, api/tensor.c) --------------------------------------------------------------------------- */
+
+/* A new tensor, zero-filled and contiguous. rank 0..8; rank 0 is a scalar of one element. */
+lg_status lg_tensor_new(lg_tensor **out, int32_t dtype, int32_t rank, const int64_t *shape);
+/* A view of parent's storage: strides in elements, may be 0 or negative; offset relative to parent's first element.
+ * Bounds are checked; the view holds the storage alive. */
+lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const int64_t *shape, const int64_t *strides, int64_t offset);
+void lg_tensor_free(lg_tensor *t);                 /* NULL is fine */
+int32_t lg_tensor_dtype(const lg_tensor *t);
+int32_t lg_tensor_rank(const lg_tensor *t);
+int64_t lg_tensor_dim(const lg_tensor *t, int32_t axis);
+int64_t lg_tensor_stride(const lg_tensor *t, int32_t axis);
+int64_t lg_tensor_size(const lg_tensor *t);        /* elements */
+int32_t lg_tensor_contiguous(const lg_tensor *t);
+void *lg_tensor_data(lg_tensor *t);                /* the first element; valid while a tensor of its storage lives */
+int32_t lg_dtype_bytes(int32_t dtype);
+
+/* dst = src with conversion, broadcast (strides 0) allowed in src; a float out of an integer dtype's range is an error. */
+lg_status lg_tensor_copy(lg_tensor *dst, const lg_tensor *src);
+lg_status lg_tensor_fill(lg_tensor *dst, double value);
+/* out = a op b, broadcasting as numpy does; out is preallocated with the broadcast shape. Comparisons give u8 0/1.
+ * op: index into list "binary" (add sub mul div pow min max eq ne lt le gt ge). */
+lg_status lg_tensor_binary(lg_tensor *out, int32_t op, const lg_tensor *a, const lg_tensor *b);
+/* out = f(a): list "unary" (neg abs exp log sqrt tanh sin cos erf floor ceil round sign not). */
+lg_status lg_tensor_unary(lg_tensor *out, int32_t op, const lg_tensor *a);
+/* out = reduction of a over axis (or over all, axis = -1): list "reduce" (sum mean min max argmin argmax prod any all).
+ * Sums are taken in float64 in fixed chunks. arg* give i32 (0-based here). out keeps no reduced axis. */
+lg_status lg_tensor_reduce(lg_tensor *out, int32_t op, const lg_tensor *a, int32_t axis);
+/* out[..., m, n] = a[..., m, k] · b[..., k, n]; leading dimensions broadcast. */
+lg_status lg_tensor_matmul(lg_tensor *out, const lg_tensor *a, const lg_tensor *b);
+/* Fills with uniform [lo, hi) or normal(mean, sd): element i is f(seed, stream, i). */
+lg_status lg_tensor_uniform(lg_tensor *t, double lo, double hi, uint64_t seed, uint64_t stream);
+lg_status lg_tensor_normal(lg_tensor *t, double mean, double sd, uint64_t seed, uint64_t stream);
+/* activation: index into list "activation"; lambda: a number's tensor (rank 0) or anything that broadcasts to x.
+ * The float32 kernels of the graph (float64 for float64). dfdl may be NULL. */
+lg_status lg_tensor_gate(lg_tensor *out, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
+lg_status lg_tensor_gate_grad(lg_tensor *dfdx, lg_tensor *dfdl, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
+lg_status lg_tensor_all_finite(int32_t *yes, const lg_tensor *t);
+
+/* -- graph (graph/, ops/) ---------------------------------------------------------------------------------------- */
+
+/* A graph is built once, checked as it is built, planned once (all memory), then run without allocating.
+ * dtype f32, or f64 for gradient checks. Dimension 0 of an input may be the batch: written as -1. */
+lg_status lg_graph_new(lg_graph **out, int32_t dtype);
+void lg_graph_free(lg_graph *g);
+/* An op's attributes, in the order in which lg_graph_op takes them. Name NULL past the end. */
+const char *lg_op_attr_name(int32_t op, int32_t index);
+const char *lg_op_attr_doc(int32_t op, int32_t index);
+lg_status lg_op_attr_range(double *dflt, double *min, double *max, int32_t op, int32_t index);
+/* Least and most inputs, number of outputs, and whether it has a gradient (no gradient: lg_op_no_grad gives the reason). */
+lg_status lg_op_arity(int32_t *min_inputs, int32_t *max_inputs, int32_t op);
+const char *lg_op_no_grad(int32_t op);
+/* name: the node's path in the model ("block1.gate"); where: the recipe's "file:line"; both are copied and stand in errors. */
+lg_status lg_graph_input(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
+/* A trainable tensor. Its value is a view into the parameter arena, fixed for life after lg_graph_plan. */
+lg_status lg_graph_param(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
+/* State that is checkpointed but has no gradient (running statistics). */
+lg_status lg_graph_state(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
+lg_status lg_graph_op(int32_t *node, lg_graph *g, int32_t op, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs, const double *attrs, const char *name, const char *where);
+lg_status lg_graph_output(lg_graph *g, int32_t node);   /* keeps a node's value readable after a run */
+/* Plans for at most max_batch rows; training = 1 adds gradients of every parameter of the scalar node loss (-1: none). */
+lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_t loss);
+int32_t lg_graph_nodes(const lg_graph *g);
+const char *lg_graph_node_name(const lg_graph *g, int32_t node);
+const char *lg_graph_node_where(const lg_graph *g, int32_t node);
+const char *lg_graph_node_kind(const lg_graph *g, int32_t node);      /* "input", "param", "state" or the op's name */
+int32_t lg_graph_node_find(const lg_graph *g, const char *name);     /* -1 when there is none */
+int32_t lg_graph_node_inputs(const lg_graph *g, int32_t node, int32_t *inputs, int32_t max);   /* returns their number */
+lg_status lg_graph_node_shape(int32_t *rank, int64_t *shape, const lg_graph *g, int32_t node); /* shape[8]; -1 for the batch before a run */
+int32_t lg_graph_node_dtype(const lg_graph *g, int32_t node);
+lg_status lg_graph_attr_get(double *value, const lg_graph *g, int32_t node, const char *attr);
+lg_status lg_graph_attr_set(lg_graph *g, int32_t node, const char *attr, double value);
+/* Views: a node's value after a run (kept nodes: inputs, parameters, state, outputs, what backward needs), and a
+ * parameter's gradient. Valid while the graph lives; contents until the next run. */
+lg_status lg_graph_value(lg_tensor **out, lg_graph *g, int32_t node);
+lg_status lg_graph_grad(lg_tensor **out, lg_graph *g, int32_t node);
+/* Borrows the tensor's memory for an input (same dtype, contiguous, rows ≤ max_batch) until the next bind. */
+lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value);
+/* mode 0 evaluation, 1 training (dropout on; its mask is f(seed, step, node, element)). Fails with "interrupted" on Ctrl-C. */
+lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t step);
+lg_status lg_graph_backward(lg_graph *g);
+/* First node with a value or gradient that is not finite: -1 if all are; text says its statistics. */
+lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes, lg_graph *g);
+/* Planned bytes: parameters, gradients and activations together with workspace. */
+lg_status lg_graph_memory(int64_t *params, int64_t *grads, int64_t *work, const lg_graph *g);
+/* Seconds and FLOPs of a node's forward and backward since lg_graph_profile(g, 1); g is slower while it is on. */
+lg_status lg_graph_profile(lg_graph *g, int32_t on);
+lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes, const lg_graph *g, int32_t node);
+
+/* -- optimizers (optim/) ----------------------------------------------------------------------------------------- */
+
+/* optimizer: list "optimizer" (sgd adam adamw). Works on all parameters of a planned training graph. */
+lg_status lg_optim_new(lg_optim **out, lg_graph *g, int32_t optimizer);
+void lg_optim_free(lg_optim *o);
+/* Hyperparameters by name: sgd momentum dampening nesterov; adam, adamw beta1 beta2 eps. */
+lg_status lg_optim_set(lg_optim *o, const char *name, double value);
+lg_status lg_optim_get(double *value, const lg_optim *o, const char *name);
+/* A group: rate = multiplier · lr given to the step; decay: L2 for sgd and adam, decoupled for adamw; after the step,
+ * values are clamped to at least lower (−∞: not at all); trainable 0 freezes. Group 0 exists and holds every parameter. */
+lg_status lg_optim_group(int32_t *group, lg_optim *o, const char *name, double multiplier, double decay, double lower, int32_t trainable);
+lg_status lg_optim_assign(lg_optim *o, int32_t param_node, int32_t group);
+lg_status lg_optim_group_set(lg_optim *o, int32_t group, double multiplier, double decay, double lower, int32_t trainable);
+/* One step, the step'th (1-based: bias correction), at base rate lr; clip > 0 scales gradients to that global norm.
+ * norm: the gradients' global norm before clipping (may be NULL). Fails, touching nothing, when it is not finite. */
+lg_status lg_optim_step(double *norm, lg_optim *o, int64_t step, double lr, double clip);
+/* State slots for checkpoints: slot name NULL past the end ("m", "v", "momentum"); a view of one parameter's slot. */
+const char *lg_optim_slot(const lg_optim *o, int32_t slot);
+lg_status lg_optim_state(lg_tensor **out, lg_optim *o, int32_t slot, int32_t param_node);
+/* multiplier of the base rate at step (0-based) of total: list "schedule"; warmup steps rise linearly from 1/warmup.
+ * p1, p2, p3: the schedule's own numbers (see optim/schedule.c); a pure function of its arguments. */
+lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1, double p2, double p3);
+
+/* -- data (data/) ------------------------------------------------------------------------------------------------- */
+
+/* An IDX file, plain or gzipped, as a new tensor (u8 for type 0x08; i8, i16, i32 → i32; f32; f64). */
+lg_status lg_idx_read(lg_tensor **out, const char *path);
+/* A NumPy .npy file, versions 1 and 2, C order, little-endian (f4 f8 i4 u1 b1; i8 when its values fit i32). */
+lg_status lg_npy_read(lg_tensor **out, const char *path);
+lg_status lg_npy_write(const lg_tensor *t, const char *path);
+
+/* Batches. x: [N, …] u8, f32 or i32; y: [N, …] i32 or f32 (both are kept alive); index[n]: which rows, in order.
+ * u8 and f32 x become f32: (x·scale − mean[c])/sd[c] with c = channel along axis 1 (channels 1: one pair for all; 0: none).
+ * i32 x stays. last: 0 keep a smaller last batch, 1 drop it. Two batches are prepared ahead by a thread of its own. */
+lg_status lg_loader_new(lg_loader **out, lg_tensor *x, lg_tensor *y, const int64_t *index, int64_t n, int64_t batch, int32_t last, double scale, const double *mean, const double *sd, int32_t channels);
+void lg_loader_free(lg_loader *l);
+/* Starts an epoch: order f(seed, epoch) when shuffle is 1, index order otherwise; skips the first batches (resume). */
+lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip);
+/* Tensors of the next batch, valid until the next call; rows = 0 at the end of the epoch (x and y are then NULL).
+ * The caller frees the handles (views); the memory behind is the loader's. */
+lg_status lg_loader_next(lg_tensor **x, lg_tensor **y, int64_t *rows, lg_loader *l);
+int64_t lg_loader_batches(const lg_loader *l);     /* per epoch */
+/* Stratified split of n rows by label (i32 [n]): the first n_val entries of index are the validation part, each class
+ * in proportion (largest remainders), both parts in ascending order; f(seed). */
+lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *labels, uint64_t seed);
+
+/* -- HDF5 (io/) --------------------------------------------------------------------------------------------------- */
+
+/* mode: "r" read, "w" create or truncate, "a" read and write. path "a" must exist. Every failure names the file.
+ * Names are absolute paths inside the file; groups on the way are created. Handles own their ids. */
+lg_status lg_h5_open(lg_h5 **out, const char *path, const char *mode);
+lg_status lg_h5_close(lg_h5 *f);                   /* flushes; frees the handle even when it fails */
+int32_t lg_h5_exists(lg_h5 *f, const char *object);          /* 1 when the group or data set is there */
+lg_status lg_h5_group(lg_h5 *f, const char *object);          /* creates it, and those above, when missing */
+/* Child names of a group, one a line, sorted; *text is malloc'ed: give it to lg_text_free. */
+lg_status lg_h5_list(char **text, lg_h5 *f, const char *object);
+void lg_text_free(char *text);
+/* Attributes of a group or data set ("/" for the root). Strings are variable-length UTF-8 scalars; setting replaces. */
+lg_status lg_h5_attr_set_text(lg_h5 *f, const char *object, const char *attr, const char *value);
+lg_status lg_h5_attr_set_f64(lg_h5 *f, const char *object, const char *attr, double value);
+lg_status lg_h5_attr_set_i64(lg_h5 *f, const char *object, const char *attr, int64_t value);
+/* kind: 0 missing, 1 text, 2 integer, 3 float, 4 something else. */
+lg_status lg_h5_attr_kind(int32_t *kind, lg_h5 *f, const char *object, const char *attr);
+lg_status lg_h5_attr_text(char **text, lg_h5 *f, const char *object, const char *attr);
+lg_status lg_h5_attr_f64(double *value, lg_h5 *f, const char *object, const char *attr);
+lg_status lg_h5_attr_i64(int64_t *value, lg_h5 *f, const char *object, const char *attr);
+lg_status lg_h5_attr_list(char **text, lg_h5 *f, const char *object);
+/* A data set from a tensor (replacing one of the same name), chunked and extendable along axis 0 when rank ≥ 1. */
+lg_status lg_h5_write(lg_h5 *f, const char *object, const lg_tensor *t);
+lg_status lg_h5_read(lg_tensor **out, lg_h5 *f, const char *object);
+/* Writes rows of t (its axis 0) from row on, extending the data set. */
+lg_status lg_h5_write_rows(lg_h5 *f, const char *object, int64_t row, const lg_tensor *t);
+lg_status lg_h5_shape(int32_t *rank, int64_t *shape, int32_t *dtype, lg_h5 *f, const char *object);
+/* Variable-length UTF-8 strings: text holds n of them, one after another, each ended by a zero byte. */
+lg_status lg_h5_write_texts(lg_h5 *f, const char *object, const char *text, int64_t n);
+lg_status lg_h5_read_texts(char **text, int64_t *n, lg_h5 *f, const char *object);
+
+/* -- files (io/file.c) -------------------------------------------------------------------------------------------- */
+
+/* Makes bytes durable under path at one instant: temp file beside it, fsync, rename, fsync of the folder. */
+lg_status lg_file_replace(const char *path, const void *data, int64_t bytes);
+/* The same for a file written by others: fsync tmp, rename to path. */
+lg_status lg_file_commit(const char *tmp, const char *path);
+lg_status lg_file_copy(const char *from, const char *to);
+lg_status lg_dir_make(const char *path);            /* with those above it; fine when it is there */
+lg_status lg_dir_make_new(const char *path);        /* "exists" when it is there */
+#endif
