@@ -34,8 +34,8 @@ lg_status lg_fail_context(lg_status status, const char *format, ...) {
   va_start(ap, format);
   int n = vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  if (n < 0) n = 0;
-  if ((size_t)n < sizeof text) snprintf(text + n, sizeof text - (size_t)n, ": %s", last);
+  int room = (int)sizeof text - 3 - n; /* for last, after ": " and before the closing zero */
+  if (n >= 0 && room > 0) snprintf(text + n, sizeof text - (size_t)n, ": %.*s", room, last);
   memcpy(last, text, sizeof last);
   return status;
 }

@@ -1,4 +1,5 @@
 /* threads.c: the OpenMP team behind lg_parallel. */
+#define _GNU_SOURCE
 #include "threads.h"
 #include <omp.h>
 #include <sched.h>
