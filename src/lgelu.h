@@ -23,12 +23,12 @@ typedef struct lg_h5 lg_h5;
 
 /* -- runtime (core/) ------------------------------------------------------------------------------------------ */
 
-const char *lg_abi_hash(void);                     /* hash of this file, as compiled */
-const char *lg_version(void);                      /* "0.1.0" */
-const char *lg_build_info(void);                   /* compiler, flags, git commit, "dirty" when the tree was */
-const char *lg_status_name(lg_status status);      /* "ok", "shape", …; "?" for an unknown number */
-const char *lg_status_text(lg_status status);      /* one plain sentence */
-const char *lg_last_error(void);                   /* detail of this thread's last failure; never NULL */
+const char *lg_abi_hash(void);                /* hash of this file, as compiled */
+const char *lg_version(void);                 /* "0.1.0" */
+const char *lg_build_info(void);              /* compiler, flags, git commit, "dirty" when the tree was */
+const char *lg_status_name(lg_status status); /* "ok", "shape", …; "?" for an unknown number */
+const char *lg_status_text(lg_status status); /* one plain sentence */
+const char *lg_last_error(void);              /* detail of this thread's last failure; never NULL */
 
 /* Names in a list: 0-based index, or -1. list is one of "status", "dtype", "op", "activation", "reparam", "optimizer",
  * "schedule", "binary", "unary", "reduce". lg_list_name gives NULL past the end. */
@@ -40,11 +40,11 @@ const char *lg_list_doc(const char *list, int32_t index);
  * only changes the number of threads. Called by lua/lgelu/C.lua at load. */
 lg_status lg_init(int32_t threads);
 int32_t lg_threads(void);
-const char *lg_cpu_name(void);                     /* brand string and instruction set in use, e.g. "… (avx512)" */
-const char *lg_isa(void);                          /* "avx512", "avx2", "base": the leaf kernels in use */
-const char *lg_blas_name(void);                    /* e.g. "OpenBLAS 0.3.21" */
-const char *lg_blas_core(void);                    /* e.g. "SkylakeX": the kernel that passed the self-test */
-const char *lg_blas_origin(void);                  /* why: "cpuid", "environment", "fallback after a failed self-test" */
+const char *lg_cpu_name(void);    /* brand string and instruction set in use, e.g. "… (avx512)" */
+const char *lg_isa(void);         /* "avx512", "avx2", "base": the leaf kernels in use */
+const char *lg_blas_name(void);   /* e.g. "OpenBLAS 0.3.21" */
+const char *lg_blas_core(void);   /* e.g. "SkylakeX": the kernel that passed the self-test */
+const char *lg_blas_origin(void); /* why: "cpuid", "environment", "fallback after a failed self-test" */
 
 /* Memory that the engine holds, in bytes. lg_mem_reset_peak sets the high-water mark to the live value. */
 int64_t lg_mem_live(void);
@@ -58,7 +58,7 @@ void lg_interrupt_install(void);
 int32_t lg_interrupted(void);
 void lg_interrupt_clear(void);
 
-double lg_clock(void);                             /* seconds, monotonic */
+double lg_clock(void); /* seconds, monotonic */
 
 /* Philox4x32-10. Uniform in [0,1) with 53 bits and standard normal, as pure functions of (seed, stream, index). */
 double lg_rng_uniform(uint64_t seed, uint64_t stream, uint64_t index);
@@ -72,16 +72,18 @@ lg_status lg_sha256_file(char *hex, int64_t *bytes, const char *path);
 /* What the machine can do, measured now (kernels/probe.c). Each takes about seconds of time.
  * gflops of register-only FMA; of sgemm m×n×k; bytes per second of y = x copied (read + write counted). */
 lg_status lg_probe_fma(double *gflops, int32_t threads, double seconds);
-lg_status lg_probe_gemm(double *gflops, int64_t m, int64_t n, int64_t k, int32_t trans_a, int32_t trans_b, int32_t threads, double seconds);
+lg_status lg_probe_gemm(double *gflops, int64_t m, int64_t n, int64_t k, int32_t trans_a, int32_t trans_b,
+                        int32_t threads, double seconds);
 lg_status lg_probe_copy(double *bytes_per_s, int64_t floats, int32_t threads, double seconds);
 /* λ-GELU (or activation) over n floats: seconds of the best of several passes. */
-lg_status lg_probe_gate(double *fwd_s, double *bwd_s, int32_t activation, double lambda, int64_t floats, int32_t threads, double seconds);
+lg_status lg_probe_gate(double *fwd_s, double *bwd_s, int32_t activation, double lambda, int64_t floats,
+                        int32_t threads, double seconds);
 
 /* -- scalars of the gate (kernels/gauss, kernels/gate) ----------------------------------------------------------- */
 
-double lg_gate_value_f64(double x, double lambda);                            /* x·Φ(λx) */
-void lg_gate_grad_f64(double *dfdx, double *dfdl, double x, double lambda);   /* Φ(λx)+λxφ(λx), x²φ(λx) */
-float lg_gate_value_f32(float x, float lambda);                               /* through the shipping float32 kernels */
+double lg_gate_value_f64(double x, double lambda);                          /* x·Φ(λx) */
+void lg_gate_grad_f64(double *dfdx, double *dfdl, double x, double lambda); /* Φ(λx)+λxφ(λx), x²φ(λx) */
+float lg_gate_value_f32(float x, float lambda);                             /* through the shipping float32 kernels */
 void lg_gate_grad_f32(float *dfdx, float *dfdl, float x, float lambda);
 /* Reparameterization λ(s), dλ/ds and its inverse; reparam is an index into list "reparam"; t > 0.
  * lg_gate_s fails when lambda is not representable (λ=1 under softplus), naming the nearest usable value. */
@@ -94,18 +96,20 @@ lg_status lg_gate_s(double *s, int32_t reparam, double lambda, double t);
 lg_status lg_tensor_new(lg_tensor **out, int32_t dtype, int32_t rank, const int64_t *shape);
 /* A view of parent's storage: strides in elements, may be 0 or negative; offset relative to parent's first element.
  * Bounds are checked; the view holds the storage alive. */
-lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const int64_t *shape, const int64_t *strides, int64_t offset);
-void lg_tensor_free(lg_tensor *t);                 /* NULL is fine */
+lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const int64_t *shape, const int64_t *strides,
+                         int64_t offset);
+void lg_tensor_free(lg_tensor *t); /* NULL is fine */
 int32_t lg_tensor_dtype(const lg_tensor *t);
 int32_t lg_tensor_rank(const lg_tensor *t);
 int64_t lg_tensor_dim(const lg_tensor *t, int32_t axis);
 int64_t lg_tensor_stride(const lg_tensor *t, int32_t axis);
-int64_t lg_tensor_size(const lg_tensor *t);        /* elements */
+int64_t lg_tensor_size(const lg_tensor *t); /* elements */
 int32_t lg_tensor_contiguous(const lg_tensor *t);
-void *lg_tensor_data(lg_tensor *t);                /* the first element; valid while a tensor of its storage lives */
+void *lg_tensor_data(lg_tensor *t); /* the first element; valid while a tensor of its storage lives */
 int32_t lg_dtype_bytes(int32_t dtype);
 
-/* dst = src with conversion, broadcast (strides 0) allowed in src; a float out of an integer dtype's range is an error. */
+/* dst = src with conversion, broadcast (strides 0) allowed in src; a float out of an integer dtype's range is an error.
+ */
 lg_status lg_tensor_copy(lg_tensor *dst, const lg_tensor *src);
 lg_status lg_tensor_fill(lg_tensor *dst, double value);
 /* out = a op b, broadcasting as numpy does; out is preallocated with the broadcast shape. Comparisons give u8 0/1.
@@ -124,7 +128,8 @@ lg_status lg_tensor_normal(lg_tensor *t, double mean, double sd, uint64_t seed, 
 /* activation: index into list "activation"; lambda: a number's tensor (rank 0) or anything that broadcasts to x.
  * The float32 kernels of the graph (float64 for float64). dfdl may be NULL. */
 lg_status lg_tensor_gate(lg_tensor *out, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
-lg_status lg_tensor_gate_grad(lg_tensor *dfdx, lg_tensor *dfdl, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
+lg_status lg_tensor_gate_grad(lg_tensor *dfdx, lg_tensor *dfdl, int32_t activation, const lg_tensor *x,
+                              const lg_tensor *lambda);
 lg_status lg_tensor_all_finite(int32_t *yes, const lg_tensor *t);
 
 /* -- graph (graph/, ops/) ---------------------------------------------------------------------------------------- */
@@ -137,26 +142,34 @@ void lg_graph_free(lg_graph *g);
 const char *lg_op_attr_name(int32_t op, int32_t index);
 const char *lg_op_attr_doc(int32_t op, int32_t index);
 lg_status lg_op_attr_range(double *dflt, double *min, double *max, int32_t op, int32_t index);
-/* Least and most inputs, number of outputs, and whether it has a gradient (no gradient: lg_op_no_grad gives the reason). */
+/* Least and most inputs, number of outputs, and whether it has a gradient (no gradient: lg_op_no_grad gives the
+ * reason). */
 lg_status lg_op_arity(int32_t *min_inputs, int32_t *max_inputs, int32_t op);
 const char *lg_op_no_grad(int32_t op);
-/* name: the node's path in the model ("block1.gate"); where: the recipe's "file:line"; both are copied and stand in errors. */
-lg_status lg_graph_input(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
+/* name: the node's path in the model ("block1.gate"); where: the recipe's "file:line"; both are copied and stand in
+ * errors. */
+lg_status lg_graph_input(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where);
 /* A trainable tensor. Its value is a view into the parameter arena, fixed for life after lg_graph_plan. */
-lg_status lg_graph_param(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
+lg_status lg_graph_param(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where);
 /* State that is checkpointed but has no gradient (running statistics). */
-lg_status lg_graph_state(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where);
-lg_status lg_graph_op(int32_t *node, lg_graph *g, int32_t op, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs, const double *attrs, const char *name, const char *where);
-lg_status lg_graph_output(lg_graph *g, int32_t node);   /* keeps a node's value readable after a run */
-/* Plans for at most max_batch rows; training = 1 adds gradients of every parameter of the scalar node loss (-1: none). */
+lg_status lg_graph_state(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where);
+lg_status lg_graph_op(int32_t *node, lg_graph *g, int32_t op, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs,
+                      const double *attrs, const char *name, const char *where);
+lg_status lg_graph_output(lg_graph *g, int32_t node); /* keeps a node's value readable after a run */
+/* Plans for at most max_batch rows; training = 1 adds gradients of every parameter of the scalar node loss (-1: none).
+ */
 lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_t loss);
 int32_t lg_graph_nodes(const lg_graph *g);
 const char *lg_graph_node_name(const lg_graph *g, int32_t node);
 const char *lg_graph_node_where(const lg_graph *g, int32_t node);
-const char *lg_graph_node_kind(const lg_graph *g, int32_t node);      /* "input", "param", "state" or the op's name */
-int32_t lg_graph_node_find(const lg_graph *g, const char *name);     /* -1 when there is none */
-int32_t lg_graph_node_inputs(const lg_graph *g, int32_t node, int32_t *inputs, int32_t max);   /* returns their number */
-lg_status lg_graph_node_shape(int32_t *rank, int64_t *shape, const lg_graph *g, int32_t node); /* shape[8]; -1 for the batch before a run */
+const char *lg_graph_node_kind(const lg_graph *g, int32_t node); /* "input", "param", "state" or the op's name */
+int32_t lg_graph_node_find(const lg_graph *g, const char *name); /* -1 when there is none */
+int32_t lg_graph_node_inputs(const lg_graph *g, int32_t node, int32_t *inputs, int32_t max); /* returns their number */
+lg_status lg_graph_node_shape(int32_t *rank, int64_t *shape, const lg_graph *g,
+                              int32_t node); /* shape[8]; -1 for the batch before a run */
 int32_t lg_graph_node_dtype(const lg_graph *g, int32_t node);
 lg_status lg_graph_attr_get(double *value, const lg_graph *g, int32_t node, const char *attr);
 lg_status lg_graph_attr_set(lg_graph *g, int32_t node, const char *attr, double value);
@@ -166,7 +179,8 @@ lg_status lg_graph_value(lg_tensor **out, lg_graph *g, int32_t node);
 lg_status lg_graph_grad(lg_tensor **out, lg_graph *g, int32_t node);
 /* Borrows the tensor's memory for an input (same dtype, contiguous, rows ≤ max_batch) until the next bind. */
 lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value);
-/* mode 0 evaluation, 1 training (dropout on; its mask is f(seed, step, node, element)). Fails with "interrupted" on Ctrl-C. */
+/* mode 0 evaluation, 1 training (dropout on; its mask is f(seed, step, node, element)). Fails with "interrupted" on
+ * Ctrl-C. */
 lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t step);
 lg_status lg_graph_backward(lg_graph *g);
 /* First node with a value or gradient that is not finite: -1 if all are; text says its statistics. */
@@ -175,7 +189,8 @@ lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes,
 lg_status lg_graph_memory(int64_t *params, int64_t *grads, int64_t *work, const lg_graph *g);
 /* Seconds and FLOPs of a node's forward and backward since lg_graph_profile(g, 1); g is slower while it is on. */
 lg_status lg_graph_profile(lg_graph *g, int32_t on);
-lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes, const lg_graph *g, int32_t node);
+lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes,
+                             const lg_graph *g, int32_t node);
 
 /* -- optimizers (optim/) ----------------------------------------------------------------------------------------- */
 
@@ -186,10 +201,13 @@ void lg_optim_free(lg_optim *o);
 lg_status lg_optim_set(lg_optim *o, const char *name, double value);
 lg_status lg_optim_get(double *value, const lg_optim *o, const char *name);
 /* A group: rate = multiplier · lr given to the step; decay: L2 for sgd and adam, decoupled for adamw; after the step,
- * values are clamped to at least lower (−∞: not at all); trainable 0 freezes. Group 0 exists and holds every parameter. */
-lg_status lg_optim_group(int32_t *group, lg_optim *o, const char *name, double multiplier, double decay, double lower, int32_t trainable);
+ * values are clamped to at least lower (−∞: not at all); trainable 0 freezes. Group 0 exists and holds every parameter.
+ */
+lg_status lg_optim_group(int32_t *group, lg_optim *o, const char *name, double multiplier, double decay, double lower,
+                         int32_t trainable);
 lg_status lg_optim_assign(lg_optim *o, int32_t param_node, int32_t group);
-lg_status lg_optim_group_set(lg_optim *o, int32_t group, double multiplier, double decay, double lower, int32_t trainable);
+lg_status lg_optim_group_set(lg_optim *o, int32_t group, double multiplier, double decay, double lower,
+                             int32_t trainable);
 /* One step, the step'th (1-based: bias correction), at base rate lr; clip > 0 scales gradients to that global norm.
  * norm: the gradients' global norm before clipping (may be NULL). Fails, touching nothing, when it is not finite. */
 lg_status lg_optim_step(double *norm, lg_optim *o, int64_t step, double lr, double clip);
@@ -198,7 +216,8 @@ const char *lg_optim_slot(const lg_optim *o, int32_t slot);
 lg_status lg_optim_state(lg_tensor **out, lg_optim *o, int32_t slot, int32_t param_node);
 /* multiplier of the base rate at step (0-based) of total: list "schedule"; warmup steps rise linearly from 1/warmup.
  * p1, p2, p3: the schedule's own numbers (see optim/schedule.c); a pure function of its arguments. */
-lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1, double p2, double p3);
+lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1,
+                      double p2, double p3);
 
 /* -- data (data/) ------------------------------------------------------------------------------------------------- */
 
@@ -209,16 +228,18 @@ lg_status lg_npy_read(lg_tensor **out, const char *path);
 lg_status lg_npy_write(const lg_tensor *t, const char *path);
 
 /* Batches. x: [N, …] u8, f32 or i32; y: [N, …] i32 or f32 (both are kept alive); index[n]: which rows, in order.
- * u8 and f32 x become f32: (x·scale − mean[c])/sd[c] with c = channel along axis 1 (channels 1: one pair for all; 0: none).
- * i32 x stays. last: 0 keep a smaller last batch, 1 drop it. Two batches are prepared ahead by a thread of its own. */
-lg_status lg_loader_new(lg_loader **out, lg_tensor *x, lg_tensor *y, const int64_t *index, int64_t n, int64_t batch, int32_t last, double scale, const double *mean, const double *sd, int32_t channels);
+ * u8 and f32 x become f32: (x·scale − mean[c])/sd[c] with c = channel along axis 1 (channels 1: one pair for all; 0:
+ * none). i32 x stays. last: 0 keep a smaller last batch, 1 drop it. Two batches are prepared ahead by a thread of its
+ * own. */
+lg_status lg_loader_new(lg_loader **out, lg_tensor *x, lg_tensor *y, const int64_t *index, int64_t n, int64_t batch,
+                        int32_t last, double scale, const double *mean, const double *sd, int32_t channels);
 void lg_loader_free(lg_loader *l);
 /* Starts an epoch: order f(seed, epoch) when shuffle is 1, index order otherwise; skips the first batches (resume). */
 lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip);
 /* Tensors of the next batch, valid until the next call; rows = 0 at the end of the epoch (x and y are then NULL).
  * The caller frees the handles (views); the memory behind is the loader's. */
 lg_status lg_loader_next(lg_tensor **x, lg_tensor **y, int64_t *rows, lg_loader *l);
-int64_t lg_loader_batches(const lg_loader *l);     /* per epoch */
+int64_t lg_loader_batches(const lg_loader *l); /* per epoch */
 /* Stratified split of n rows by label (i32 [n]): the first n_val entries of index are the validation part, each class
  * in proportion (largest remainders), both parts in ascending order; f(seed). */
 lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *labels, uint64_t seed);
@@ -228,9 +249,9 @@ lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *la
 /* mode: "r" read, "w" create or truncate, "a" read and write. path "a" must exist. Every failure names the file.
  * Names are absolute paths inside the file; groups on the way are created. Handles own their ids. */
 lg_status lg_h5_open(lg_h5 **out, const char *path, const char *mode);
-lg_status lg_h5_close(lg_h5 *f);                   /* flushes; frees the handle even when it fails */
-int32_t lg_h5_exists(lg_h5 *f, const char *object);          /* 1 when the group or data set is there */
-lg_status lg_h5_group(lg_h5 *f, const char *object);          /* creates it, and those above, when missing */
+lg_status lg_h5_close(lg_h5 *f);                     /* flushes; frees the handle even when it fails */
+int32_t lg_h5_exists(lg_h5 *f, const char *object);  /* 1 when the group or data set is there */
+lg_status lg_h5_group(lg_h5 *f, const char *object); /* creates it, and those above, when missing */
 /* Child names of a group, one a line, sorted; *text is malloc'ed: give it to lg_text_free. */
 lg_status lg_h5_list(char **text, lg_h5 *f, const char *object);
 void lg_text_free(char *text);
@@ -261,6 +282,6 @@ lg_status lg_file_replace(const char *path, const void *data, int64_t bytes);
 /* The same for a file written by others: fsync tmp, rename to path. */
 lg_status lg_file_commit(const char *tmp, const char *path);
 lg_status lg_file_copy(const char *from, const char *to);
-lg_status lg_dir_make(const char *path);            /* with those above it; fine when it is there */
-lg_status lg_dir_make_new(const char *path);        /* "exists" when it is there */
+lg_status lg_dir_make(const char *path);     /* with those above it; fine when it is there */
+lg_status lg_dir_make_new(const char *path); /* "exists" when it is there */
 #endif

@@ -25,7 +25,7 @@ enum {
 #define X(id, name, text) LG_##id,
   LG_STATUS_LIST(X)
 #undef X
-  LG_STATUS_COUNT
+      LG_STATUS_COUNT
 };
 
 /* Sets this thread's last error (truncated at 1 KiB) and returns status. */
@@ -36,6 +36,7 @@ lg_status lg_fail_context(lg_status status, const char *format, ...) __attribute
 #define LG_TRY(call)                                                                                                   \
   do {                                                                                                                 \
     lg_status lg_try_ = (call);                                                                                        \
-    if (lg_try_ != LG_OK) return lg_try_;                                                                              \
+    if (lg_try_ != LG_OK)                                                                                              \
+      return lg_try_;                                                                                                  \
   } while (0)
 #endif

@@ -16,7 +16,7 @@ enum {
 #define X(id, name, type, doc) LG_##id,
   LG_DTYPE_LIST(X)
 #undef X
-  LG_DTYPE_COUNT
+      LG_DTYPE_COUNT
 };
 
 /* A block of memory with a count of the tensors in it; */
@@ -37,7 +37,8 @@ lg_status lg_storage_new(lg_storage **out, size_t bytes);
 lg_storage *lg_storage_retain(lg_storage *s);
 void lg_storage_drop(lg_storage *s);
 /* A contiguous tensor over part of a storage, which it retains; offset in bytes, a multiple of the element size. */
-lg_status lg_tensor_over(lg_tensor **out, lg_storage *s, size_t offset_bytes, int32_t dtype, int32_t rank, const int64_t *shape);
+lg_status lg_tensor_over(lg_tensor **out, lg_storage *s, size_t offset_bytes, int32_t dtype, int32_t rank,
+                         const int64_t *shape);
 /* "f32[128, 784]" into text; returns text. */
 char *lg_shape_text(char *text, size_t bytes, int32_t dtype, int32_t rank, const int64_t *shape);
 /* shape's number of elements; -1 when it is negative or overflows. */
