@@ -36,18 +36,14 @@ static int join(char *out, const char *folder, const char *rest) {
 /* The checkout of a build folder, which CMake wrote into lgelu.root; 0 when folder is not one or it has moved away. */
 static int root_of_build(char *root, const char *folder) {
   char path[PATH_BYTES], line[PATH_BYTES];
-  if (!join(path, folder, "/lgelu.root"))
-    return 0;
+  if (!join(path, folder, "/lgelu.root")) return 0;
   FILE *f = fopen(path, "r");
-  if (!f)
-    return 0;
+  if (!f) return 0;
   int ok = fgets(line, sizeof line, f) != NULL;
   fclose(f);
-  if (!ok)
-    return 0;
+  if (!ok) return 0;
   line[strcspn(line, "\n")] = 0;
-  if (join(path, line, "/lua/lgelu/init.lua") && exists(path))
-    return join(root, line, "");
+  if (join(path, line, "/lua/lgelu/init.lua") && exists(path)) return join(root, line, "");
   /* A checkout that was moved as a whole: its build folder stands right in it. */
   return join(path, folder, "/../lua/lgelu/init.lua") && exists(path) && join(root, folder, "/..");
 }
@@ -55,20 +51,17 @@ static int root_of_build(char *root, const char *folder) {
 /* Fills p from where the program lies; returns NULL, or what is wrong. */
 static const char *find_places(places *p) {
   ssize_t n = readlink("/proc/self/exe", p->exe, PATH_BYTES - 1);
-  if (n <= 0)
-    return "cannot read /proc/self/exe, from which it finds its own files";
+  if (n <= 0) return "cannot read /proc/self/exe, from which it finds its own files";
   p->exe[n] = 0;
   char folder[PATH_BYTES], path[PATH_BYTES];
   strcpy(folder, p->exe);
   *strrchr(folder, '/') = 0;
   if (root_of_build(path, folder)) {
-    if (!join(p->library, folder, "/liblgelu.so"))
-      return "its path is too long";
+    if (!join(p->library, folder, "/liblgelu.so")) return "its path is too long";
   } else if (!join(path, folder, "/../share/lgelu") || !join(p->library, folder, "/../lib/liblgelu.so")) {
     return "its path is too long";
   }
-  if (!realpath(path, p->root))
-    return "cannot find its Lua files: neither a build folder nor <prefix>/bin";
+  if (!realpath(path, p->root)) return "cannot find its Lua files: neither a build folder nor <prefix>/bin";
   return NULL;
 }
 
@@ -108,13 +101,11 @@ static void set_globals(lua_State *L, places *p, int argc, char **argv) {
 
 /* Is the value on top an error object of lgelu.errors? Then *status is its exit status. */
 static int is_error_object(lua_State *L, int *status) {
-  if (!lua_istable(L, -1))
-    return 0;
+  if (!lua_istable(L, -1)) return 0;
   lua_getfield(L, -1, "message");
   lua_getfield(L, -2, "status");
   int yes = lua_isstring(L, -2) && lua_isnumber(L, -1);
-  if (yes)
-    *status = (int)lua_tointeger(L, -1);
+  if (yes) *status = (int)lua_tointeger(L, -1);
   lua_pop(L, 2);
   return yes;
 }
@@ -145,8 +136,7 @@ static int report(lua_State *L) {
 static int run(lua_State *L) {
   luaL_openlibs(L);
   set_globals(L, lua_touserdata(L, 1), (int)lua_tointeger(L, 2), lua_touserdata(L, 3));
-  if (luaL_dostring(L, "return require('ffi').abi('gc64')"))
-    return lua_error(L);
+  if (luaL_dostring(L, "return require('ffi').abi('gc64')")) return lua_error(L);
   if (!lua_toboolean(L, -1))
     return luaL_error(L, "this LuaJIT was built without GC64, so that Lua could use 2 GB at most: install one with it "
                          "(Debian's libluajit-5.1-2 has it on x86-64 and arm64)");
@@ -178,8 +168,7 @@ int main(int argc, char **argv) {
   lua_close(L);
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "lgelu: standard output could not be written\n");
-    if (status == 0)
-      status = EXIT_FAULT;
+    if (status == 0) status = EXIT_FAULT;
   }
   return status;
 }

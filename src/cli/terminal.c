@@ -56,16 +56,14 @@ static char **complete(const char *text, int start, int end) {
   (void)start, (void)end;
   rl_attempted_completion_over = 1; /* never file names */
   rl_completion_append_character = 0;
-  if (!completing || !lua_isfunction(completing, COMPLETE))
-    return NULL;
+  if (!completing || !lua_isfunction(completing, COMPLETE)) return NULL;
   lua_State *L = completing;
   int top = lua_gettop(L);
   lua_pushvalue(L, COMPLETE);
   lua_pushstring(L, text);
   /* An error in a completion must not jump across readline's frames: no matches then. */
   char **matches = NULL;
-  if (lua_pcall(L, 1, 1, 0) == 0 && lua_istable(L, -1))
-    matches = rl_completion_matches(text, next_match);
+  if (lua_pcall(L, 1, 1, 0) == 0 && lua_istable(L, -1)) matches = rl_completion_matches(text, next_match);
   lua_settop(L, top);
   return matches;
 }
@@ -73,8 +71,7 @@ static char **complete(const char *text, int start, int end) {
 /* Makes the folders above path. Errors show when the history file is written: then there is none. */
 static void make_folders(char *path) {
   for (char *p = path + 1; *p; p++) {
-    if (*p != '/')
-      continue;
+    if (*p != '/') continue;
     *p = 0;
     mkdir(path, 0700);
     *p = '/';
@@ -82,8 +79,7 @@ static void make_folders(char *path) {
 }
 
 static void prepare_history(void) {
-  if (history_ready)
-    return;
+  if (history_ready) return;
   history_ready = 1;
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   int n = 0;
@@ -91,8 +87,7 @@ static void prepare_history(void) {
     n = snprintf(history_path, sizeof history_path, "%s/lgelu/history", state);
   else if (home && *home == '/')
     n = snprintf(history_path, sizeof history_path, "%s/.local/state/lgelu/history", home);
-  if (n <= 0 || n >= PATH_BYTES)
-    history_path[0] = 0;
+  if (n <= 0 || n >= PATH_BYTES) history_path[0] = 0;
   using_history();
   stifle_history(HISTORY_LINES);
   if (history_path[0]) {
@@ -109,8 +104,7 @@ static void on_interrupt(int number) {
 
 /* readline looks here between keys and after a signal. */
 static int clear_line(void) {
-  if (!line_cleared)
-    return 0;
+  if (!line_cleared) return 0;
   line_cleared = 0;
   fputs("^C\n", rl_outstream);
   rl_replace_line("", 0);
@@ -135,8 +129,7 @@ static int terminal_readline(lua_State *L) {
   char *line = readline(prompt);
   completing = NULL;
   sigaction(SIGINT, &before, NULL);
-  if (!line)
-    return 0;
+  if (!line) return 0;
   lua_pushstring(L, line);
   free(line);
   return 1;
@@ -146,11 +139,9 @@ static int terminal_add_history(lua_State *L) {
   const char *line = luaL_checkstring(L, 1);
   prepare_history();
   HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
-  if (!*line || (last && !strcmp(last->line, line)))
-    return 0;
+  if (!*line || (last && !strcmp(last->line, line))) return 0;
   add_history(line);
-  if (history_path[0] && append_history(1, history_path) == ENOENT)
-    write_history(history_path);
+  if (history_path[0] && append_history(1, history_path) == ENOENT) write_history(history_path);
   return 0;
 }
 

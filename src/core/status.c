@@ -35,8 +35,7 @@ lg_status lg_fail_context(lg_status status, const char *format, ...) {
   int n = vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
   int room = (int)sizeof text - 3 - n; /* for last, after ": " and before the closing zero */
-  if (n >= 0 && room > 0)
-    snprintf(text + n, sizeof text - (size_t)n, ": %.*s", room, last);
+  if (n >= 0 && room > 0) snprintf(text + n, sizeof text - (size_t)n, ": %.*s", room, last);
   memcpy(last, text, sizeof last);
   return status;
 }

@@ -36,7 +36,6 @@ lg_status lg_fail_context(lg_status status, const char *format, ...) __attribute
 #define LG_TRY(call)                                                                                                   \
   do {                                                                                                                 \
     lg_status lg_try_ = (call);                                                                                        \
-    if (lg_try_ != LG_OK)                                                                                              \
-      return lg_try_;                                                                                                  \
+    if (lg_try_ != LG_OK) return lg_try_;                                                                              \
   } while (0)
 #endif

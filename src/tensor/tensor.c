@@ -19,8 +19,7 @@ const char *lg_dtype_name(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dty
 int64_t lg_shape_size(int32_t rank, const int64_t *shape) {
   int64_t n = 1;
   for (int32_t i = 0; i < rank; i++)
-    if (shape[i] < 0 || __builtin_mul_overflow(n, shape[i], &n))
-      return -1;
+    if (shape[i] < 0 || __builtin_mul_overflow(n, shape[i], &n)) return -1;
   return n;
 }
 
@@ -28,16 +27,14 @@ char *lg_shape_text(char *text, size_t bytes, int32_t dtype, int32_t rank, const
   size_t n = (size_t)snprintf(text, bytes, "%s[", dtype < 0 ? "" : lg_dtype_name(dtype));
   for (int32_t i = 0; i < rank && n < bytes; i++)
     n += (size_t)snprintf(text + n, bytes - n, shape[i] < 0 ? "%sbatch" : "%s%lld", i ? ", " : "", (long long)shape[i]);
-  if (n < bytes)
-    snprintf(text + n, bytes - n, "]");
+  if (n < bytes) snprintf(text + n, bytes - n, "]");
   return text;
 }
 
 lg_status lg_storage_new(lg_storage **out, size_t bytes) {
   *out = NULL;
   lg_storage *s = lg_alloc(sizeof *s);
-  if (s)
-    s->data = lg_alloc(bytes);
+  if (s) s->data = lg_alloc(bytes);
   if (!s || !s->data) {
     lg_release(s);
     return lg_fail(LG_EMEM, "cannot allocate %zu bytes (%lld bytes in use)", bytes, (long long)lg_mem_live());
@@ -61,12 +58,9 @@ void lg_storage_drop(lg_storage *s) {
 }
 
 static lg_status check_shape(int32_t dtype, int32_t rank, const int64_t *shape, int64_t *size) {
-  if (dtype < 0 || dtype >= LG_DTYPE_COUNT)
-    return lg_fail(LG_EDTYPE, "dtype %d is none of the list", dtype);
-  if (rank < 0 || rank > LG_MAX_RANK)
-    return lg_fail(LG_ESHAPE, "rank %d is outside 0..%d", rank, LG_MAX_RANK);
-  if (rank > 0 && !shape)
-    return lg_fail(LG_EARG, "shape is NULL");
+  if (dtype < 0 || dtype >= LG_DTYPE_COUNT) return lg_fail(LG_EDTYPE, "dtype %d is none of the list", dtype);
+  if (rank < 0 || rank > LG_MAX_RANK) return lg_fail(LG_ESHAPE, "rank %d is outside 0..%d", rank, LG_MAX_RANK);
+  if (rank > 0 && !shape) return lg_fail(LG_EARG, "shape is NULL");
   *size = lg_shape_size(rank, shape);
   int64_t bytes;
   if (*size < 0 || __builtin_mul_overflow(*size, (int64_t)8, &bytes)) {
@@ -97,8 +91,7 @@ lg_status lg_tensor_over(lg_tensor **out, lg_storage *s, size_t offset_bytes, in
   if (offset_bytes % width || offset_bytes > s->bytes || (size_t)size * width > s->bytes - offset_bytes)
     return lg_fail(LG_EINTERNAL, "a tensor of %lld elements does not fit its storage", (long long)size);
   lg_tensor *t = lg_alloc(sizeof *t);
-  if (!t)
-    return lg_fail(LG_EMEM, "cannot allocate a tensor handle");
+  if (!t) return lg_fail(LG_EMEM, "cannot allocate a tensor handle");
   set_contiguous(t, dtype, rank, shape);
   t->offset = (int64_t)(offset_bytes / width);
   t->storage = lg_storage_retain(s);
@@ -107,8 +100,7 @@ lg_status lg_tensor_over(lg_tensor **out, lg_storage *s, size_t offset_bytes, in
 }
 
 lg_status lg_tensor_new(lg_tensor **out, int32_t dtype, int32_t rank, const int64_t *shape) {
-  if (!out)
-    return lg_fail(LG_EARG, "out is NULL");
+  if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
   int64_t size;
   LG_TRY(check_shape(dtype, rank, shape, &size));
@@ -121,13 +113,10 @@ lg_status lg_tensor_new(lg_tensor **out, int32_t dtype, int32_t rank, const int6
 
 lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const int64_t *shape, const int64_t *strides,
                          int64_t offset) {
-  if (!out)
-    return lg_fail(LG_EARG, "out is NULL");
+  if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
-  if (!parent)
-    return lg_fail(LG_EARG, "the parent of a view is NULL");
-  if (rank > 0 && !strides)
-    return lg_fail(LG_EARG, "strides is NULL");
+  if (!parent) return lg_fail(LG_EARG, "the parent of a view is NULL");
+  if (rank > 0 && !strides) return lg_fail(LG_EARG, "strides is NULL");
   int64_t size;
   LG_TRY(check_shape(parent->dtype, rank, shape, &size));
   int64_t low, high, all = (int64_t)(parent->storage->bytes / (size_t)lg_dtype_bytes(parent->dtype));
@@ -144,8 +133,7 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
     return lg_fail(LG_ESHAPE, "a view reaches elements %lld to %lld of a storage of %lld", (long long)low,
                    (long long)high, (long long)all);
   lg_tensor *t = lg_alloc(sizeof *t);
-  if (!t)
-    return lg_fail(LG_EMEM, "cannot allocate a tensor handle");
+  if (!t) return lg_fail(LG_EMEM, "cannot allocate a tensor handle");
   t->dtype = parent->dtype;
   t->rank = rank;
   if (rank) {
@@ -159,8 +147,7 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
 }
 
 void lg_tensor_free(lg_tensor *t) {
-  if (!t)
-    return;
+  if (!t) return;
   lg_storage_drop(t->storage);
   lg_release(t);
 }
@@ -172,12 +159,10 @@ int64_t lg_tensor_stride(const lg_tensor *t, int32_t i) { return t && i >= 0 && 
 int64_t lg_tensor_size(const lg_tensor *t) { return t ? lg_shape_size(t->rank, t->shape) : -1; }
 
 int32_t lg_tensor_contiguous(const lg_tensor *t) {
-  if (!t)
-    return 0;
+  if (!t) return 0;
   int64_t step = 1;
   for (int32_t i = t->rank - 1; i >= 0; i--) {
-    if (t->shape[i] != 1 && t->stride[i] != step)
-      return 0;
+    if (t->shape[i] != 1 && t->stride[i] != step) return 0;
     step *= t->shape[i];
   }
   return 1;
