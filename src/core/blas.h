@@ -7,8 +7,8 @@
 enum { LG_BLAS_ROW_MAJOR = 101, LG_BLAS_PLAIN = 111, LG_BLAS_TRANSPOSED = 112 }; /* CBLAS's numbers */
 typedef void lg_sgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
                          const float *b, int ldb, float beta, float *c, int ldc);
-typedef void lg_dgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a, int lda,
-                         const double *b, int ldb, double beta, double *c, int ldc);
+typedef void lg_dgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a,
+                         int lda, const double *b, int ldb, double beta, double *c, int ldc);
 
 /* c[m, n] = alpha·op(a)[m, k]·op(b)[k, n] + beta·c. NULL until lg_blas_start has found a kernel that computes right. */
 typedef struct {

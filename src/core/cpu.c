@@ -1,5 +1,6 @@
 /* cpu.c: the CPU's name and instruction sets. Called by kernels' dispatch, core/blas.c and lgelu doctor.
- * What it is not: a list of CPU models. Decisions rest on feature bits, so that a CPU made after this file is served. */
+ * What it is not: a list of CPU models. Decisions rest on feature bits, so that a CPU made after this file is served.
+ */
 #include "cpu.h"
 #include "../lgelu.h"
 #include <cpuid.h>

@@ -13,7 +13,7 @@ enum {
 #define X(id, name, doc) LG_ISA_##id,
   LG_ISA_LIST(X)
 #undef X
-  LG_ISA_COUNT
+      LG_ISA_COUNT
 };
 
 /* The level in use: the CPU's best, lowered by LGELU_ISA=base|avx2|avx512 in the environment. Fixed for the process. */

@@ -1,4 +1,5 @@
-/* init.c: starts the engine. Called by lua/lgelu/C.lua at load, by C tests, and again to change the number of threads. */
+/* init.c: starts the engine. Called by lua/lgelu/C.lua at load, by C tests, and again to change the number of threads.
+ */
 #include "blas.h"
 #include "threads.h"
 #include <pthread.h>

@@ -1,20 +1,29 @@
 /* tensor.c: creation, views and release of tensors. No arithmetic. */
 #include "tensor.h"
+#include "../core/lists.h"
 #include "../core/memory.h"
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  int32_t bytes;
-} dtypes[] = {
-#define X(id, name, type, doc) {name, (int32_t)sizeof(type)},
+static const int32_t dtype_sizes[] = {
+#define X(id, name, type, doc) (int32_t)sizeof(type),
     LG_DTYPE_LIST(X)
 #undef X
 };
+static const char *const dtype_names[] = {
+#define X(id, name, type, doc) name,
+    LG_DTYPE_LIST(X)
+#undef X
+};
+static const char *const dtype_docs[] = {
+#define X(id, name, type, doc) doc,
+    LG_DTYPE_LIST(X)
+#undef X
+};
+const lg_list lg_list_dtype = {"dtype", dtype_names, dtype_docs, LG_DTYPE_COUNT};
 
-int32_t lg_dtype_bytes(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtypes[d].bytes : 0; }
-const char *lg_dtype_name(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtypes[d].name : "?"; }
+int32_t lg_dtype_bytes(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtype_sizes[d] : 0; }
+const char *lg_dtype_name(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtype_names[d] : "?"; }
 
 int64_t lg_shape_size(int32_t rank, const int64_t *shape) {
   int64_t n = 1;
