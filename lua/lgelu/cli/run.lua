@@ -1,0 +1,39 @@
+--- lgelu run: resolves a recipe and trains it. The training itself is lgelu.train.
+
+local args = require("lgelu.cli.args")
+
+local run = {}
+
+run.summary = "Train what a recipe declares, into a run folder of its own."
+
+function run.setup(parser)
+  parser:argument("recipe", "Recipe file, or the name of one of lgelu's own (mlp_fmnist, moons).")
+  parser:argument("overrides", "key=value: sets a key of the recipe, such as gate.t=0.3 or model.hidden={64,64}.")
+    :args("*")
+  parser:option("--budget", "Scale of the recipe: smoke, short, desk or full. Without it: the recipe's own values.")
+    :argname("NAME")
+  parser:option("--seed", "Seed of everything drawn at random."):argname("N"):convert(args.integer("--seed", 0))
+  parser:option("--threads", "Threads of the engine; 0, the default: as many as the process may use."):argname("N")
+    :convert(args.integer("--threads", 0))
+  parser:option("--out", "Folder of the run; default runs/<name>-<hash>-s<seed>."):argname("DIR")
+    :convert(args.text("--out"))
+  parser:flag("--resume", "Go on with a run that was stopped.")
+  parser:flag("--dry-run", "Print the resolved recipe and the run's folder; train nothing.")
+  parser:flag("--quiet", "Print the result alone.")
+  parser:epilog("Values: defaults < recipe < budget < command line. 'lgelu help recipe' lists all keys.")
+end
+
+function run.run(given)
+  local recipe = require("lgelu.recipe")
+  local resolved = recipe.load(given.recipe, { overrides = given.overrides, budget = given.budget, seed = given.seed })
+  if given.dry_run then
+    io.write(recipe.describe(resolved), "folder ", given.out or "runs/" .. resolved.run_name, "\n")
+    return 0
+  end
+  if not given.quiet then io.write(recipe.describe(resolved)) end
+  return require("lgelu.train").run(resolved, {
+    out = given.out, resume = given.resume, threads = given.threads, quiet = given.quiet,
+  })
+end
+
+return run

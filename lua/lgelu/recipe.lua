@@ -1,0 +1,307 @@
+--- Recipes: a Lua file that declares a run → the resolved recipe, with every key filled in, checked, hashed and named.
+-- What it is not: the training (lgelu.train), the data (lgelu.data) or the models (lgelu.models), which it only asks
+-- for their schemas. Called by `lgelu run`, `lgelu repl`, sweeps and tests.
+--
+-- A resolved recipe is { name, seed, file, source (text or nil), config (section → key → plain value), model (the
+-- table config.model, or the recipe's function), gate_init (function or nil), origin (full key → "default", "recipe",
+-- "budget NAME", "command line"), dropped (set of given keys that a later layer made void), where(key) → "file:line",
+-- budget (name or nil), json (canonical JSON of what the hash covers), hash (64 hex digits), run_name }.
+
+local C = require("lgelu.C")
+local check = require("lgelu.recipe.check")
+local errors = require("lgelu.errors")
+local json = require("lgelu.recipe.json")
+local locate = require("lgelu.recipe.locate")
+local overrides = require("lgelu.recipe.overrides")
+local paths = require("lgelu.paths")
+local resolve = require("lgelu.recipe.resolve")
+local sandbox = require("lgelu.recipe.sandbox")
+local schema = require("lgelu.recipe.schema")
+
+local recipe = {}
+
+-- Finding and reading files ------------------------------------------------------------------------------------------
+
+local function read_file(path)
+  local file, problem = io.open(path, "rb")
+  if not file then return nil, problem end
+  local text = file:read("*a")
+  file:close()
+  if not text then return nil, path .. ": Is a directory" end
+  return text
+end
+
+--- Names of the recipes in lgelu's own folder, sorted.
+function recipe.list()
+  local names = {}
+  local lfs = require("lfs")
+  if lfs.attributes(paths.recipes, "mode") == "directory" then
+    for entry in lfs.dir(paths.recipes) do
+      local name = entry:match("^(.+)%.lua$")
+      if name then names[#names + 1] = name end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- The file of a recipe: the path itself, with .lua, or a recipe of that name in lgelu's own folder.
+local function find(path)
+  local tried = { path, path .. ".lua", paths.recipes .. "/" .. path, paths.recipes .. "/" .. path .. ".lua" }
+  for _, candidate in ipairs(tried) do
+    local text = read_file(candidate)
+    if text then return candidate, text end
+  end
+  local _, problem = read_file(path)
+  local names = recipe.list()
+  local base = path:match("([^/]*)$"):gsub("%.lua$", "")
+  errors.usage("%s, expected a recipe file or one of %s%s", problem, table.concat(names, ", "),
+    errors.suggest(base, names))
+end
+
+-- Layers -------------------------------------------------------------------------------------------------------------
+
+local function is_list(value)
+  return type(value) == "table" and (#value > 0 or next(value) == nil)
+end
+
+--- Spreads nested tables over full keys: { gate = { t = 0.1 } } → ["gate.t"] = 0.1. Lists stay values.
+local function flatten(values, t, prefix, where)
+  for key, value in pairs(t) do
+    if type(key) ~= "string" then
+      errors.usage("%s: %s: found %s without a key, expected key = value", where(prefix or "return"),
+        prefix or "the recipe", check.show(value))
+    end
+    local full = prefix and prefix .. "." .. key or key
+    if type(value) == "table" and not is_list(value) then
+      flatten(values, value, full, where)
+    else
+      values[full] = value
+    end
+  end
+  return values
+end
+
+--- Is name a section?
+local function is_section(name)
+  for _, section in ipairs(schema.order) do
+    if section == name then return true end
+  end
+  return false
+end
+
+--- The recipe's own layer, out of the table that it returned.
+local function recipe_layer(t, where)
+  local layer = { name = "recipe", values = {}, where = where }
+  for key, value in pairs(t) do
+    local elsewhere = key == "budgets" or (key == "model" and type(value) == "function")
+    if not elsewhere and type(key) == "string" and is_section(key) then
+      if type(value) ~= "table" then
+        errors.usage("%s: %s: found %s, expected a table such as %s = { %s = … }%s", where(key), key, check.show(value),
+          key, schema.section(key).variant, key == "model" and " or a function (nn, x, info)" or "")
+      end
+      flatten(layer.values, value, key, where)
+    elseif not elsewhere and type(key) == "string" then
+      layer.values[key] = value
+    elseif not elsewhere then
+      flatten(layer.values, { [key] = value }, nil, where)
+    end
+  end
+  if t.model == nil then
+    errors.usage("%s: model is missing: expected lg.models.NAME{…} or a function (nn, x, info)", where("return"))
+  end
+  return layer
+end
+
+--- The layer of one budget; every budget of a recipe is made, so that a slip in one shows at once.
+local function budget_layers(t, where)
+  local layers = {}
+  if t == nil then return layers end
+  if type(t) ~= "table" then
+    errors.usage("%s: budgets: found %s, expected a table such as { smoke = { [\"train.epochs\"] = 1 } }",
+      where("budgets"), check.show(t))
+  end
+  for name, values in pairs(t) do
+    local problem = check.problem({ type = "string", choices = schema.budgets }, name)
+    if problem then errors.usage("%s: budgets.%s: %s", where("budgets." .. tostring(name)), tostring(name), problem) end
+    if type(values) ~= "table" then
+      errors.usage("%s: budgets.%s: found %s, expected a table of keys and values", where("budgets." .. name), name,
+        check.show(values))
+    end
+    local here = function(key) return where("budgets." .. name .. "." .. key) end
+    layers[name] = { name = "budget " .. name, values = flatten({}, values, nil, here), where = here }
+  end
+  return layers
+end
+
+--- The command line's layer. A key whose type is only text takes the text as written ("name=7").
+local function override_layer(words, seed)
+  local values, texts = overrides.parse(words or {})
+  for _, entry in ipairs(schema.top) do
+    if entry.type == "string" and texts[entry.key] then values[entry.key] = texts[entry.key] end
+  end
+  if values["data.path"] ~= nil then values["data.path"] = texts["data.path"] end
+  if seed ~= nil then values.seed = seed end
+  return { name = "command line", values = values, where = function() return "command line" end }
+end
+
+-- Resolving ----------------------------------------------------------------------------------------------------------
+
+local function sha256(text)
+  local hex = C.ffi.new("char[65]")
+  C.check(C.lib.lg_sha256(hex, text, #text))
+  return C.ffi.string(hex)
+end
+
+--- What the hash covers: the configuration less keys marked hashed = false, and nothing of name, seed and budgets.
+local function hashed_part(config)
+  local part = {}
+  for name, values in pairs(config) do
+    part[name] = {}
+    for key, value in pairs(values) do part[name][key] = value end
+    if values.arch ~= "inline" then
+      local section = schema.section(name)
+      for _, entry in ipairs(section.entries(values[section.variant])) do
+        if entry.hashed == false then part[name][entry.key] = nil end
+      end
+    end
+  end
+  return part
+end
+
+--- Computes json, hash and run_name anew, after config changed or when more belongs to the hash than it holds.
+-- @param resolved    a resolved recipe
+-- @param extra_text  what else tells this run from others (the built graph of an inline model), or nil
+-- @return resolved
+function recipe.rehash(resolved, extra_text)
+  resolved.json = json.encode(hashed_part(resolved.config))
+  resolved.hash = sha256(resolved.json .. (extra_text and "\n" .. extra_text or ""))
+  resolved.run_name = ("%s-%s-s%s"):format(resolved.name, resolved.hash:sub(1, 8), json.number(resolved.seed))
+  return resolved
+end
+
+--- Checks λ given outright against the reparameterization, which cannot reach every λ ≥ 1 (λ = 1 under softplus).
+local function check_lambda(resolved)
+  local gate = resolved.config.gate
+  if not gate.lambda or not gate.learn then return end
+  local s = C.ffi.new("double[1]")
+  local reparam = C.lib.lg_list_find("reparam", gate.reparam)
+  for _, lambda in ipairs(type(gate.lambda) == "table" and gate.lambda or { gate.lambda }) do
+    if C.lib.lg_gate_s(s, reparam, lambda, gate.t) ~= 0 then
+      errors.usage("%s: gate.lambda: %s", resolved.where("gate.lambda"), C.ffi.string(C.lib.lg_last_error()))
+    end
+  end
+end
+
+local function check_name(resolved)
+  local name = resolved.name
+  if not name:find("^[%w_][%w_.%-]*$") or #name > 100 then
+    errors.usage("%s: name: found '%s', expected up to 100 letters, digits, '_', '.', '-', not '.' or '-' at its start",
+      resolved.where("name"), name)
+  end
+end
+
+--- λ of each gate from the recipe's own function gate.init = function(layer, count), stored as config.gate.lambda in
+-- its place; the hash then covers the values. Does nothing when there is no such function.
+-- @param resolved  a resolved recipe
+-- @param count     number of gates of the built model
+-- @return resolved; a usage error naming the function's file and line when it fails or gives anything but numbers ≥ 1
+function recipe.apply_gate_init(resolved, count)
+  if not resolved.gate_init then return resolved end
+  local where = resolved.where("gate.init")
+  local values = {}
+  for layer = 1, count do
+    local ok, value = pcall(resolved.gate_init, layer, count)
+    if not ok then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, tostring(value)) end
+    local problem = check.problem({ type = "number", min = 1 }, value == nil and "nothing" or value)
+    if problem then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, problem) end
+    values[layer] = value
+  end
+  resolved.config.gate.lambda, resolved.config.gate.init, resolved.gate_init = values, nil, nil
+  resolved.origin["gate.lambda"], resolved.origin["gate.init"] = resolved.origin["gate.init"], nil
+  check_lambda(resolved)
+  return recipe.rehash(resolved)
+end
+
+--- Picks the budget's layer.
+local function choose_budget(budgets, name, where)
+  if name == nil then return nil end
+  if budgets[name] then return budgets[name] end
+  local names = {}
+  for _, known in ipairs(schema.budgets) do
+    if budgets[known] then names[#names + 1] = known end
+  end
+  errors.usage("%s: this recipe has no budget '%s'%s%s", where("budgets"), name, errors.suggest(name, names),
+    #names > 0 and "; budgets: " .. table.concat(names, ", ") or "")
+end
+
+local function build(t, opts, file, source)
+  local lines = source and locate.lines(source)
+  local function where(key)
+    return lines and ("%s:%d"):format(file, (locate.find(lines, key))) or file
+  end
+  local first, budgets = recipe_layer(t, where), budget_layers(t.budgets, where)
+  local inline = type(t.model) == "function" and "inline" or nil
+  local last = override_layer(opts.overrides, opts.seed)
+  for _, budget in pairs(budgets) do resolve.layers({ first, budget }, inline) end
+  local layers = { first }
+  layers[#layers + 1] = choose_budget(budgets, opts.budget, where)
+  layers[#layers + 1] = last
+  local result = resolve.layers(layers, inline)
+  local resolved = {
+    name = result.top.name or file:match("([^/]*)$"):gsub("%.lua$", ""), seed = result.top.seed,
+    file = file, source = source, config = result.config, origin = result.origin, dropped = result.dropped,
+    where = result.where, budget = opts.budget, model = inline and t.model or result.config.model,
+  }
+  check_name(resolved)
+  if type(resolved.config.gate.init) == "function" then
+    resolved.gate_init, resolved.config.gate.init = resolved.config.gate.init, "function"
+  end
+  check_lambda(resolved)
+  return recipe.rehash(resolved)
+end
+
+--- Resolves the text of a recipe.
+-- @param source  Lua text
+-- @param file    its name, for messages and, less folder and .lua, for the run's name
+-- @param opts    { overrides = list of "key=value", budget = name or nil, seed = integer or nil }
+-- @return resolved recipe (see the top of this file); usage errors name file and line, or the command line
+function recipe.from_text(source, file, opts)
+  return build(sandbox.run(source, file, require("lgelu")), opts or {}, file, source)
+end
+
+--- Resolves a recipe file.
+-- @param path  a file, with or without .lua, or the name of a recipe in lgelu's own folder ("mlp_fmnist")
+-- @param opts  as for from_text
+function recipe.load(path, opts)
+  local file, source = find(path)
+  return recipe.from_text(source, file, opts)
+end
+
+--- Resolves a recipe given as a table, for the REPL and tests.
+-- @param t     what a recipe file returns
+-- @param opts  as for from_text; name: what stands for the file in messages (default "recipe")
+function recipe.from_table(t, opts)
+  if type(t) ~= "table" then errors.usage("recipe: found %s, expected a table", check.show(t)) end
+  opts = opts or {}
+  return build(t, opts, opts.name or "recipe", nil)
+end
+
+--- Every key with its meaning, for help pages: list of { name = section ("" for the top), doc, variant, rows = list of
+-- { entry = schema entry, of = variants that have the key, nil for all } }.
+function recipe.docs()
+  local docs = { { name = "", doc = "Beside the sections.", rows = {} } }
+  for _, entry in ipairs(schema.top) do docs[1].rows[#docs[1].rows + 1] = { entry = entry } end
+  for _, name in ipairs(schema.order) do
+    local section = schema.section(name)
+    docs[#docs + 1] = { name = name, doc = section.doc, variant = section.variant, rows = schema.union(name) }
+  end
+  return docs
+end
+
+--- The resolved recipe as aligned lines: key, value, and where the value came from.
+function recipe.describe(resolved)
+  return require("lgelu.recipe.describe")(resolved)
+end
+
+return recipe
