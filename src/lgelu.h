@@ -223,10 +223,15 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
 
 /* An IDX file, plain or gzipped, as a new tensor (u8 for type 0x08; i8, i16, i32 → i32; f32; f64). */
 lg_status lg_idx_read(lg_tensor **out, const char *path);
+/* hex[65], bytes: sha256 and size of what a file holds, unpacked when it is gzipped (told by content, not by name). */
+lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
 /* A NumPy .npy file, versions 1 and 2, C order, little-endian (f4 f8 i4 u1 b1; i8 when its values fit i32). */
 lg_status lg_npy_read(lg_tensor **out, const char *path);
 lg_status lg_npy_write(const lg_tensor *t, const char *path);
 
+/* mean[channels], sd[channels] (biased) of the rows index[n] of x [N, …] (u8, f32), per channel along axis 1 (channels 1:
+ * over all elements). u8: from exact integer sums; f32: float64, two passes, in chunks of fixed size. */
+lg_status lg_channel_stats(double *mean, double *sd, const lg_tensor *x, const int64_t *index, int64_t n, int32_t channels);
 /* Batches. x: [N, …] u8, f32 or i32; y: [N, …] i32 or f32 (both are kept alive); index[n]: which rows, in order.
  * u8 and f32 x become f32: (x·scale − mean[c])/sd[c] with c = channel along axis 1 (channels 1: one pair for all; 0:
  * none). i32 x stays. last: 0 keep a smaller last batch, 1 drop it. Two batches are prepared ahead by a thread of its
@@ -241,7 +246,7 @@ lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t
 lg_status lg_loader_next(lg_tensor **x, lg_tensor **y, int64_t *rows, lg_loader *l);
 int64_t lg_loader_batches(const lg_loader *l); /* per epoch */
 /* Stratified split of n rows by label (i32 [n]): the first n_val entries of index are the validation part, each class
- * in proportion (largest remainders), both parts in ascending order; f(seed). */
+ * in proportion (largest remainders), both parts in ascending order; f(seed). Labels lie in 0..2^20-1. */
 lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *labels, uint64_t seed);
 
 /* -- HDF5 (io/) --------------------------------------------------------------------------------------------------- */

@@ -26,10 +26,13 @@ int32_t lg_dtype_bytes(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtype_
 const char *lg_dtype_name(int32_t d) { return d >= 0 && d < LG_DTYPE_COUNT ? dtype_names[d] : "?"; }
 
 int64_t lg_shape_size(int32_t rank, const int64_t *shape) {
-  int64_t n = 1;
-  for (int32_t i = 0; i < rank; i++)
-    if (shape[i] < 0 || __builtin_mul_overflow(n, shape[i], &n)) return -1;
-  return n;
+  int64_t n = 1; /* over the dimensions other than 0, as their product is also the strides' bound */
+  int empty = 0;
+  for (int32_t i = 0; i < rank; i++) {
+    if (shape[i] < 0 || __builtin_mul_overflow(n, shape[i] ? shape[i] : 1, &n)) return -1;
+    empty |= shape[i] == 0;
+  }
+  return empty ? 0 : n;
 }
 
 char *lg_shape_text(char *text, size_t bytes, int32_t dtype, int32_t rank, const int64_t *shape) {

@@ -1,0 +1,30 @@
+/* content.c: the sha256 of what a file holds, unpacked when it is gzipped: the same for every way of packing it, so
+ * that one manifest entry serves a distribution's package and the authors' download. Called by `lgelu data`. */
+#include "stream.h"
+#include <nettle/sha2.h>
+#include <stdio.h>
+
+static lg_status hash_stream(char *hex, int64_t *bytes, lg_stream *s) {
+  struct sha256_ctx ctx;
+  sha256_init(&ctx);
+  uint8_t block[64 << 10], digest[SHA256_DIGEST_SIZE];
+  int64_t got;
+  *bytes = 0;
+  do {
+    LG_TRY(lg_stream_read(&got, s, block, sizeof block));
+    sha256_update(&ctx, (size_t)got, block);
+    *bytes += got;
+  } while (got == (int64_t)sizeof block);
+  sha256_digest(&ctx, sizeof digest, digest);
+  for (int i = 0; i < SHA256_DIGEST_SIZE; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+  return LG_OK;
+}
+
+lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path) {
+  if (!hex || !bytes) return lg_fail(LG_EARG, "hex or bytes is NULL");
+  lg_stream *s;
+  LG_TRY(lg_stream_open(&s, path));
+  lg_status status = hash_stream(hex, bytes, s);
+  lg_stream_close(s);
+  return status;
+}
