@@ -17,7 +17,9 @@ local ENVIRONMENT = {
 
 local function load()
   if not paths.library then
-    errors.fail("the engine liblgelu.so is not built (looked under %s/build): run ./lgelu doctor, which builds it, "
+    local named = os.getenv("LGELU_LIB")
+    if named then errors.fail("LGELU_LIB = '%s': there is no such file", named) end
+    errors.fail("the engine liblgelu.so is not built (looked in %s/build): run ./lgelu doctor, which builds it, "
       .. "or set LGELU_LIB to the library", paths.root)
   end
   if not paths.cdef then

@@ -1,6 +1,7 @@
 --- lg: the one table that scripts, recipes and the REPL see.
 -- lg.X is the module lgelu.X, loaded when it is first used; names that are no module are functions of lgelu.tensor
--- (lg.zeros, …), and lg.tensor is its constructor. lg.version is the engine's version. An unknown name is an error, not nil.
+-- (lg.zeros, …), and lg.tensor is its constructor. lg.version is the engine's version. An unknown name is an error,
+-- not nil.
 local errors = require("lgelu.errors")
 
 local lg = {}

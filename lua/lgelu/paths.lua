@@ -2,7 +2,7 @@
 -- Not the user's files (runs, data folders). Read by C, recipe, data, plot and the command line.
 --   root     the folder that holds lua/, recipes/, plots/ and data/
 --   lua, recipes, plots, data   those folders (data: the manifest)
---   library  the engine, liblgelu.so, as an absolute path; LGELU_LIB names another one
+--   library  the engine, liblgelu.so; LGELU_LIB names another one; nil when there is none
 --   cdef     the generated cdef.lua that belongs to it
 local ffi = require("ffi")
 
@@ -24,13 +24,12 @@ local root = absolute(here):match("^(.*)/lua/lgelu/paths%.lua$")
 -- The program knows its own engine; plain luajit and busted look in the build folder and the installed place.
 local has_program, program = pcall(require, "lgelu.program")
 local library = os.getenv("LGELU_LIB")
-library = library and (absolute(library) or library)
-if not library then
-  local candidates = { root .. "/build/liblgelu.so", root .. "/../../lib/liblgelu.so" }
-  if has_program then candidates = { program.library } end
-  for _, candidate in ipairs(candidates) do
-    library = library or absolute(candidate)
-  end
+if library then
+  library = absolute(library)
+elseif has_program then
+  library = absolute(program.library)
+else
+  library = absolute(root .. "/build/liblgelu.so") or absolute(root .. "/../../lib/liblgelu.so")
 end
 
 -- cdef.lua lies beside the library in a build folder, and in lgelu/ beside it when installed.
