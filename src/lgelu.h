@@ -99,6 +99,8 @@ lg_status lg_tensor_new(lg_tensor **out, int32_t dtype, int32_t rank, const int6
 lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const int64_t *shape, const int64_t *strides,
                          int64_t offset);
 void lg_tensor_free(lg_tensor *t); /* NULL is fine */
+/* Gives the elements back at once (other views keep theirs); the handle stays, and every use of it is an error. */
+void lg_tensor_close(lg_tensor *t);
 int32_t lg_tensor_dtype(const lg_tensor *t);
 int32_t lg_tensor_rank(const lg_tensor *t);
 int64_t lg_tensor_dim(const lg_tensor *t, int32_t axis);
@@ -108,25 +110,39 @@ int32_t lg_tensor_contiguous(const lg_tensor *t);
 void *lg_tensor_data(lg_tensor *t); /* the first element; valid while a tensor of its storage lives */
 int32_t lg_dtype_bytes(int32_t dtype);
 
-/* dst = src with conversion, broadcast (strides 0) allowed in src; a float out of an integer dtype's range is an error.
- */
+/* Results' dtypes. Floats with integers give the float dtype, f32 with f64 gives f64; i32 with u8, and sums,
+ * differences and products of u8, give i32; functions with fractions (div, exp, …) of integers give f32; sum, mean and
+ * prod of integers give f64; comparisons, not, any and all give u8 0/1; argmin and argmax give i32. */
+lg_status lg_tensor_binary_dtype(int32_t *dtype, int32_t op, int32_t a, int32_t b);
+lg_status lg_tensor_unary_dtype(int32_t *dtype, int32_t op, int32_t a);
+lg_status lg_tensor_reduce_dtype(int32_t *dtype, int32_t op, int32_t a);
+/* The shape to which a and b broadcast, as in numpy; shape[8]. */
+lg_status lg_tensor_broadcast(int32_t *rank, int64_t *shape, const lg_tensor *a, const lg_tensor *b);
+
+/* In what follows out (dst) is preallocated with the result's shape and dtype (f32 may stand for f64 and back); it may
+ * be an input itself or share memory with one. An expanded view cannot be written to. */
+
+/* dst = src with conversion; src broadcasts to dst. Floats are truncated to integers; NaN or a value out of the
+ * integer dtype's range is an error. */
 lg_status lg_tensor_copy(lg_tensor *dst, const lg_tensor *src);
+/* Every element = value, which an integer dtype must hold exactly. */
 lg_status lg_tensor_fill(lg_tensor *dst, double value);
-/* out = a op b, broadcasting as numpy does; out is preallocated with the broadcast shape. Comparisons give u8 0/1.
- * op: index into list "binary" (add sub mul div pow min max eq ne lt le gt ge). */
+/* out = a op b, broadcasting as numpy does.
+ * op: index into list "binary" (add sub mul div pow min max eq ne lt le gt ge). i32 overflow is an error. */
 lg_status lg_tensor_binary(lg_tensor *out, int32_t op, const lg_tensor *a, const lg_tensor *b);
 /* out = f(a): list "unary" (neg abs exp log sqrt tanh sin cos erf floor ceil round sign not). */
 lg_status lg_tensor_unary(lg_tensor *out, int32_t op, const lg_tensor *a);
 /* out = reduction of a over axis (or over all, axis = -1): list "reduce" (sum mean min max argmin argmax prod any all).
- * Sums are taken in float64 in fixed chunks. arg* give i32 (0-based here). out keeps no reduced axis. */
+ * Folded in float64 in fixed chunks. arg* give i32 (0-based here, in C order when over all). out keeps no reduced axis.
+ * mean, min, max and arg* of no elements are an error. */
 lg_status lg_tensor_reduce(lg_tensor *out, int32_t op, const lg_tensor *a, int32_t axis);
-/* out[..., m, n] = a[..., m, k] · b[..., k, n]; leading dimensions broadcast. */
+/* out[..., m, n] = a[..., m, k] · b[..., k, n]; leading dimensions broadcast; f32 and f64. */
 lg_status lg_tensor_matmul(lg_tensor *out, const lg_tensor *a, const lg_tensor *b);
-/* Fills with uniform [lo, hi) or normal(mean, sd): element i is f(seed, stream, i). */
+/* Fills a float tensor with uniform [lo, hi) or normal(mean, sd): element i in C order is f(seed, stream, i). */
 lg_status lg_tensor_uniform(lg_tensor *t, double lo, double hi, uint64_t seed, uint64_t stream);
 lg_status lg_tensor_normal(lg_tensor *t, double mean, double sd, uint64_t seed, uint64_t stream);
-/* activation: index into list "activation"; lambda: a number's tensor (rank 0) or anything that broadcasts to x.
- * The float32 kernels of the graph (float64 for float64). dfdl may be NULL. */
+/* activation: index into list "activation"; lambda: a number's tensor (rank 0) or anything that broadcasts to x, finite
+ * and at least 0 (NULL: 1). The float32 kernels of the graph (float64 for float64). dfdl may be NULL. */
 lg_status lg_tensor_gate(lg_tensor *out, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
 lg_status lg_tensor_gate_grad(lg_tensor *dfdx, lg_tensor *dfdl, int32_t activation, const lg_tensor *x,
                               const lg_tensor *lambda);

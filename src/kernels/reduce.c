@@ -6,19 +6,13 @@
 
 enum { LANES = 8 };
 
-/* FOLD takes in an element, JOIN another fold; they differ where the fold is not of the element itself. */
+/* a: what was folded so far; x: an element, or the fold of others. */
 #define FOLD_sum(a, x) ((a) + (x))
 #define FOLD_prod(a, x) ((a) * (x))
 #define FOLD_min(a, x) ((x) < (a) || (x) != (x) ? (x) : (a))
 #define FOLD_max(a, x) ((x) > (a) || (x) != (x) ? (x) : (a))
 #define FOLD_any(a, x) ((x) != 0 ? 1.0 : (a))
 #define FOLD_all(a, x) ((x) == 0 ? 0.0 : (a))
-#define JOIN_sum FOLD_sum
-#define JOIN_prod FOLD_prod
-#define JOIN_min FOLD_min
-#define JOIN_max FOLD_max
-#define JOIN_any FOLD_any
-#define JOIN_all FOLD_all
 
 #define TYPE float
 #define NAME(x) x##_f32
@@ -78,10 +72,10 @@ void lg_k_fold_join(lg_fold *f, int32_t op, const lg_fold *later) {
   case LG_REDUCE_SUM:
   case LG_REDUCE_MEAN: f->value += later->value; break;
   case LG_REDUCE_PROD: f->value *= later->value; break;
-  case LG_REDUCE_MIN: f->value = JOIN_min(f->value, later->value); break;
-  case LG_REDUCE_MAX: f->value = JOIN_max(f->value, later->value); break;
-  case LG_REDUCE_ANY: f->value = JOIN_any(f->value, later->value); break;
-  case LG_REDUCE_ALL: f->value = JOIN_all(f->value, later->value); break;
+  case LG_REDUCE_MIN: f->value = FOLD_min(f->value, later->value); break;
+  case LG_REDUCE_MAX: f->value = FOLD_max(f->value, later->value); break;
+  case LG_REDUCE_ANY: f->value = FOLD_any(f->value, later->value); break;
+  case LG_REDUCE_ALL: f->value = FOLD_all(f->value, later->value); break;
   default:
     if (later->at >= 0) pick_f64(f, op == LG_REDUCE_ARGMAX ? 1 : -1, later->value, later->at);
   }

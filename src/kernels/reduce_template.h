@@ -11,7 +11,7 @@
       for (int l = 0; l < LANES; l++) lane[l] = FOLD_##name(lane[l], (double)x[(i + l) * step]);                       \
     for (int l = 0; i < n; i++, l++) lane[l] = FOLD_##name(lane[l], (double)x[i * step]);                              \
     for (int half = LANES / 2; half > 0; half /= 2)                                                                    \
-      for (int l = 0; l < half; l++) lane[l] = JOIN_##name(lane[l], lane[l + half]);                                   \
+      for (int l = 0; l < half; l++) lane[l] = FOLD_##name(lane[l], lane[l + half]);                                   \
     return lane[0];                                                                                                    \
   }                                                                                                                    \
   static double NAME(along_##name)(const TYPE *x, int64_t step, int64_t n) {                                           \
@@ -40,10 +40,10 @@ static void NAME(fold_along)(lg_fold *f, int32_t op, const void *data, int64_t s
   case LG_REDUCE_SUM:
   case LG_REDUCE_MEAN: f->value += NAME(along_sum)(x, step, n); break;
   case LG_REDUCE_PROD: f->value *= NAME(along_prod)(x, step, n); break;
-  case LG_REDUCE_MIN: f->value = JOIN_min(f->value, NAME(along_min)(x, step, n)); break;
-  case LG_REDUCE_MAX: f->value = JOIN_max(f->value, NAME(along_max)(x, step, n)); break;
-  case LG_REDUCE_ANY: f->value = JOIN_any(f->value, NAME(along_any)(x, step, n)); break;
-  case LG_REDUCE_ALL: f->value = JOIN_all(f->value, NAME(along_all)(x, step, n)); break;
+  case LG_REDUCE_MIN: f->value = FOLD_min(f->value, NAME(along_min)(x, step, n)); break;
+  case LG_REDUCE_MAX: f->value = FOLD_max(f->value, NAME(along_max)(x, step, n)); break;
+  case LG_REDUCE_ANY: f->value = FOLD_any(f->value, NAME(along_any)(x, step, n)); break;
+  case LG_REDUCE_ALL: f->value = FOLD_all(f->value, NAME(along_all)(x, step, n)); break;
   default:
     for (int64_t i = 0; i < n; i++) NAME(pick)(f, op == LG_REDUCE_ARGMAX ? 1 : -1, x[i * step], at + i);
   }

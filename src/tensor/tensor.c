@@ -127,7 +127,7 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
                          int64_t offset) {
   if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
-  if (!parent) return lg_fail(LG_EARG, "the parent of a view is NULL");
+  LG_TRY(lg_tensor_check(parent, "the tensor"));
   if (rank > 0 && !strides) return lg_fail(LG_EARG, "strides is NULL");
   int64_t size;
   LG_TRY(check_shape(parent->dtype, rank, shape, &size));
@@ -158,10 +158,23 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
   return LG_OK;
 }
 
+void lg_tensor_close(lg_tensor *t) {
+  if (!t) return;
+  lg_storage_drop(t->storage);
+  /* No dtype and no elements: what does not check for it finds nothing to do. */
+  *t = (lg_tensor){.dtype = -1, .rank = 1};
+}
+
 void lg_tensor_free(lg_tensor *t) {
   if (!t) return;
   lg_storage_drop(t->storage);
   lg_release(t);
+}
+
+lg_status lg_tensor_check(const lg_tensor *t, const char *what) {
+  if (!t) return lg_fail(LG_EARG, "%s is NULL", what);
+  if (t->dtype < 0) return lg_fail(LG_ESTATE, "%s was freed: it has no elements any more", what);
+  return LG_OK;
 }
 
 int32_t lg_tensor_dtype(const lg_tensor *t) { return t ? t->dtype : -1; }
@@ -181,5 +194,5 @@ int32_t lg_tensor_contiguous(const lg_tensor *t) {
 }
 
 void *lg_tensor_data(lg_tensor *t) {
-  return t ? (char *)t->storage->data + t->offset * lg_dtype_bytes(t->dtype) : NULL;
+  return t && t->storage ? (char *)t->storage->data + t->offset * lg_dtype_bytes(t->dtype) : NULL;
 }

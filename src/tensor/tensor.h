@@ -19,7 +19,7 @@ enum {
       LG_DTYPE_COUNT
 };
 
-/* A block of memory with a count of the tensors in it; */
+/* A block of memory with a count of the tensors that look into it; the last one to go frees it. */
 typedef struct lg_storage {
   atomic_int refs;
   size_t bytes;
@@ -27,12 +27,14 @@ typedef struct lg_storage {
 } lg_storage;
 
 struct lg_tensor {
-  lg_storage *storage; /* holds one reference */
-  int32_t dtype, rank;
+  lg_storage *storage;                             /* holds one reference; NULL once closed */
+  int32_t dtype, rank;                             /* dtype -1 once closed */
   int64_t shape[LG_MAX_RANK], stride[LG_MAX_RANK]; /* in elements */
   int64_t offset;                                  /* in elements, from the storage's start */
 };
 
+/* Fails when t is NULL or closed; what: the argument's name ("a", "dst"). */
+lg_status lg_tensor_check(const lg_tensor *t, const char *what);
 lg_status lg_storage_new(lg_storage **out, size_t bytes);
 lg_storage *lg_storage_retain(lg_storage *s);
 void lg_storage_drop(lg_storage *s);
