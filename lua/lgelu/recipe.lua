@@ -5,7 +5,8 @@
 -- A resolved recipe is { name, seed, file, source (text or nil), config (section → key → plain value), model (the
 -- table config.model, or the recipe's function), gate_init (function or nil), origin (full key → "default", "recipe",
 -- "budget NAME", "command line"), dropped (set of given keys that a later layer made void), where(key) → "file:line",
--- budget (name or nil), json (canonical JSON of what the hash covers), hash (64 hex digits), run_name }.
+-- budget (name or nil), json (canonical JSON of name, seed and config, for the run store), hash_text (canonical JSON of
+-- what the hash covers), hash (64 hex digits), run_name }.
 
 local C = require("lgelu.C")
 local check = require("lgelu.recipe.check")
@@ -122,8 +123,11 @@ local function budget_layers(t, where)
       where("budgets"), check.show(t))
   end
   for name, values in pairs(t) do
-    local problem = check.problem({ type = "string", choices = schema.budgets }, name)
-    if problem then errors.usage("%s: budgets.%s: %s", where("budgets." .. tostring(name)), tostring(name), problem) end
+    local known = { type = "string", choices = schema.budgets }
+    if check.problem(known, name) then
+      errors.usage("%s: budgets.%s: unknown budget, expected %s%s", where("budgets." .. tostring(name)), tostring(name),
+        check.expected(known), errors.suggest(tostring(name), schema.budgets))
+    end
     if type(values) ~= "table" then
       errors.usage("%s: budgets.%s: found %s, expected a table of keys and values", where("budgets." .. name), name,
         check.show(values))
@@ -169,13 +173,16 @@ local function hashed_part(config)
   return part
 end
 
---- Computes json, hash and run_name anew, after config changed or when more belongs to the hash than it holds.
+--- Computes json, hash_text, hash and run_name anew, after config changed or when more than config belongs to the hash.
 -- @param resolved    a resolved recipe
 -- @param extra_text  what else tells this run from others (the built graph of an inline model), or nil
 -- @return resolved
 function recipe.rehash(resolved, extra_text)
-  resolved.json = json.encode(hashed_part(resolved.config))
-  resolved.hash = sha256(resolved.json .. (extra_text and "\n" .. extra_text or ""))
+  local all = { name = resolved.name, seed = resolved.seed }
+  for name, values in pairs(resolved.config) do all[name] = values end
+  resolved.json = json.encode(all)
+  resolved.hash_text = json.encode(hashed_part(resolved.config))
+  resolved.hash = sha256(resolved.hash_text .. (extra_text and "\n" .. extra_text or ""))
   resolved.run_name = ("%s-%s-s%s"):format(resolved.name, resolved.hash:sub(1, 8), json.number(resolved.seed))
   return resolved
 end
@@ -213,7 +220,7 @@ function recipe.apply_gate_init(resolved, count)
   for layer = 1, count do
     local ok, value = pcall(resolved.gate_init, layer, count)
     if not ok then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, tostring(value)) end
-    local problem = check.problem({ type = "number", min = 1 }, value == nil and "nothing" or value)
+    local problem = check.problem({ type = "number", min = 1 }, value)
     if problem then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, problem) end
     values[layer] = value
   end
@@ -287,6 +294,24 @@ function recipe.from_table(t, opts)
   return build(t, opts, opts.name or "recipe", nil)
 end
 
+--- Resolves what a run file holds, so that the run can go on, be swapped or shown without its recipe file.
+-- @param stored  text of the attribute "config": canonical JSON, as in the field json of a resolved recipe
+-- @param source  text of the attribute "recipe"; read when the model or gate.init is a function
+-- @param file    name for messages
+-- @return resolved recipe; a usage error when the text is not JSON or holds keys of another version of lgelu
+function recipe.from_stored(stored, source, file)
+  local ok, t = pcall(require("cjson").decode, stored)
+  if not ok or type(t) ~= "table" then errors.usage("%s: config: expected JSON, found '%.40s'", file, stored) end
+  local inline = type(t.model) == "table" and t.model.arch == "inline"
+  local by_function = type(t.gate) == "table" and t.gate.init == "function"
+  if inline or by_function then
+    local own = sandbox.run(source, file, require("lgelu"))
+    if inline then t.model = own.model end
+    if by_function then t.gate.init = own.gate.init end
+  end
+  return build(t, {}, file, source)
+end
+
 --- Every key with its meaning, for help pages: list of { name = section ("" for the top), doc, variant, rows = list of
 -- { entry = schema entry, of = variants that have the key, nil for all } }.
 function recipe.docs()
@@ -297,6 +322,15 @@ function recipe.docs()
     docs[#docs + 1] = { name = name, doc = section.doc, variant = section.variant, rows = schema.union(name) }
   end
   return docs
+end
+
+--- The numbers p1, p2, p3 that lg_schedule takes, out of config.schedule (0 where the schedule has none).
+function recipe.schedule_numbers(values)
+  local p = { 0, 0, 0 }
+  for _, entry in ipairs(schema.section("schedule").entries(values.name)) do
+    if entry.p then p[entry.p] = values[entry.key] end
+  end
+  return p[1], p[2], p[3]
 end
 
 --- The resolved recipe as aligned lines: key, value, and where the value came from.

@@ -6,7 +6,7 @@ describe("canonical JSON", function()
   it("writes integers without point or exponent and other numbers in the fewest digits that read back", function()
     local expected = {
       [1] = "1", [-3] = "-3", [1e15] = "1000000000000000", [2 ^ 53 - 1] = "9007199254740991", [0.1] = "0.1",
-      [0.001] = "0.001", [1e-8] = "1e-08", [1 / 3] = "0.333333333333333" .. "3", [0.1 + 0.2] = "0.30000000000000004",
+      [0.001] = "0.001", [1e-8] = "1e-08", [1 / 3] = "0.3333333333333333", [0.1 + 0.2] = "0.30000000000000004",
       [1e300] = "1e+300", [5e-324] = "4.94065645841247e-324", [123456.789] = "123456.789",
     }
     for number, text in pairs(expected) do assert.equal(text, json.number(number)) end
@@ -23,7 +23,8 @@ describe("canonical JSON", function()
   end)
 
   it("sorts keys by byte, writes no spaces, and takes an empty table for a list", function()
-    assert.equal('{"B":[],"a":{"x":[1,2.5,true]},"b":"t"}', json.encode({ b = "t", a = { x = { 1, 2.5, true } }, B = {} }))
+    local value = { b = "t", a = { x = { 1, 2.5, true } }, B = {} }
+    assert.equal('{"B":[],"a":{"x":[1,2.5,true]},"b":"t"}', json.encode(value))
   end)
 
   it("escapes what JSON demands and leaves UTF-8 alone", function()

@@ -7,6 +7,7 @@ local check = {}
 
 --- A value as a person would write it in a recipe.
 function check.show(value)
+  if value == nil then return "nothing" end
   if type(value) == "string" then return "'" .. value .. "'" end
   if type(value) == "number" then return check.number(value) end
   if type(value) == "function" then return "a function" end
@@ -36,13 +37,13 @@ function check.choices(entry)
   return entry.choices
 end
 
---- The range of an entry's numbers: "> 0", "0 to 1", ">= 1 and < 2", or "" without one.
+--- The range of an entry's numbers: "> 0", "from 0 to 1", ">= 1 and < 2", or "" without one.
 function check.range(entry)
   local low = entry.min and ">= " .. check.number(entry.min)
     or entry.exclusive_min and "> " .. check.number(entry.exclusive_min)
   local high = entry.max and "<= " .. check.number(entry.max)
     or entry.exclusive_max and "< " .. check.number(entry.exclusive_max)
-  if entry.min and entry.max then return check.number(entry.min) .. " to " .. check.number(entry.max) end
+  if entry.min and entry.max then return ("from %s to %s"):format(check.number(entry.min), check.number(entry.max)) end
   if low and high then return low .. " and " .. high end
   return low or high or ""
 end
@@ -108,7 +109,7 @@ end
 
 --- Checks one value.
 -- @param entry  schema entry: type ("number|list"), min, max, exclusive_min, exclusive_max, choices, items (of a list)
--- @param value  anything but nil
+-- @param value  anything
 -- @return nil when it fits, else "found X, expected Y, did you mean 'Z'?"
 function check.problem(entry, value)
   for kind in entry.type:gmatch("[^|]+") do

@@ -21,31 +21,36 @@ local function keys_in(layer, section)
   return keys
 end
 
---- Every key that a recipe may have, for suggestions.
+--- Every key that a recipe may have: list of full keys, and last name → first full key that ends with it.
 local function known_keys()
-  local keys = {}
-  for _, entry in ipairs(schema.top) do keys[#keys + 1] = entry.key end
+  local keys, by_last = {}, {}
+  for _, entry in ipairs(schema.top) do keys[#keys + 1], by_last[entry.key] = entry.key, entry.key end
   for _, name in ipairs(schema.order) do
-    for _, row in ipairs(schema.union(name)) do keys[#keys + 1] = name .. "." .. row.entry.key end
+    keys[#keys + 1], by_last[name] = name, name
+    for _, row in ipairs(schema.union(name)) do
+      local full = name .. "." .. row.entry.key
+      keys[#keys + 1] = full
+      by_last[row.entry.key] = by_last[row.entry.key] or full
+    end
   end
-  return keys
+  return keys, by_last
 end
 
---- ", did you mean 'gate.t'?" for a key: the same last name in another section first, then the nearest spelling.
+--- ", did you mean 'gate.t'?" for a key: the same last name in another section first, then the nearest spelling in its
+-- own section, of any last name, of any key.
 local function suggest_key(key, section_keys)
-  local last, keys = key:match("[^.]+$"), known_keys()
-  for _, known in ipairs(keys) do
-    if known:match("[^.]+$") == last then return (", did you mean '%s'?"):format(known) end
-  end
+  local last, keys, by_last = key:match("[^.]+$"), known_keys()
+  if by_last[last] and by_last[last] ~= key then return (", did you mean '%s'?"):format(by_last[last]) end
   local hint = section_keys and errors.suggest(key, section_keys) or ""
   if hint ~= "" then return hint end
+  local near = errors.suggest(last, by_last):match("'(.*)'")
+  if near then return (", did you mean '%s'?"):format(by_last[near]) end
   hint = errors.suggest(key, keys)
-  if hint ~= "" then return hint end
-  return section_keys and "; known: " .. table.concat(section_keys, ", ") or ""
+  if hint == "" and section_keys then return "; known: " .. table.concat(section_keys, ", ") end
+  return hint
 end
 
---- Raises the error for an unknown key.
-function resolve.unknown_key(layer, key, section_keys)
+local function unknown_key(layer, key, section_keys)
   errors.usage("%s: %s: unknown key%s", layer.where(key), key, suggest_key(key, section_keys))
 end
 
@@ -99,7 +104,7 @@ local function sort_out(section, variant, chosen_at, by_key, layers)
           local known = {}
           for name in pairs(by_key) do known[#known + 1] = section.name .. "." .. name end
           table.sort(known)
-          resolve.unknown_key(layer, full, known)
+          unknown_key(layer, full, known)
         elseif index >= chosen_at then
           errors.usage("%s: %s: a key of %s.%s = %s, but here it is '%s'", layer.where(full), full, section.name,
             section.variant, table.concat(variants_with[key], ", "), variant)
@@ -197,6 +202,21 @@ local function cross_check(config, where)
   end
 end
 
+--- Raises for keys that stand neither at the top nor in a section.
+local function check_homes(layer)
+  local homes, keys = { name = true, seed = true }, {}
+  for _, name in ipairs(schema.order) do homes[name .. "."] = true end
+  for key in pairs(layer.values) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    if homes[key .. "."] then
+      errors.usage("%s: %s: a section, not a key: expected %s.%s=…", layer.where(key), key, key,
+        schema.section(key).variant)
+    end
+    if not homes[key:match("^[^.]+%.") or key] then unknown_key(layer, key) end
+  end
+end
+
 --- Resolves layers.
 -- @param layers  list of layers, the recipe first
 -- @param model   "inline" when the model is a function, else nil (its keys then stand in the layers as model.*)
@@ -208,14 +228,7 @@ function resolve.layers(layers, model)
     local at = last_with(layers, key)
     return layers[math.max(at, 1)].where(key)
   end
-  for _, layer in ipairs(layers) do
-    for key in pairs(layer.values) do
-      local section = key:match("^([^.]+)%.")
-      local known = { name = true, seed = true }
-      for _, name in ipairs(schema.order) do known[name .. "."] = true end
-      if not known[section and section .. "." or key] then resolve.unknown_key(layer, key) end
-    end
-  end
+  for _, layer in ipairs(layers) do check_homes(layer) end
   for _, entry in ipairs(schema.top) do
     for _, layer in ipairs(layers) do
       if layer.values[entry.key] ~= nil then demand(layer, entry.key, entry) end

@@ -5,14 +5,14 @@ local fakes = {}
 
 local SOURCES = {
   digits = {
-    { key = "validation", type = "number", default = 0.1, min = 0, exclusive_max = 1, doc = "Share kept for validation." },
+    { key = "validation", type = "number", default = 0.1, min = 0, exclusive_max = 1, doc = "Share validated on." },
     { key = "limit", type = "integer", default = 0, min = 0, doc = "Samples used at most; 0: all." },
     { key = "path", type = "string", optional = true, hashed = false, doc = "Folder." },
   },
   moons = {
     { key = "n", type = "integer", default = 2000, min = 2, doc = "Points." },
     { key = "noise", type = "number", default = 0.1, min = 0, doc = "Noise." },
-    { key = "validation", type = "number", default = 0.2, min = 0, exclusive_max = 1, doc = "Share kept for validation." },
+    { key = "validation", type = "number", default = 0.2, min = 0, exclusive_max = 1, doc = "Share validated on." },
   },
 }
 
