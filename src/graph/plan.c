@@ -1,0 +1,293 @@
+/* plan.c: decides, once, where every byte of a graph lives. Measures first, then allocates three blocks: parameters,
+ * their gradients (the same layout), and one workspace in which values, gradients, saved data and scratch share memory
+ * when their lifetimes allow.
+ *
+ * Time runs over 2n instants: forward of node i at i, its backward at 2n-1-i. A value lives from its forward to its
+ * last reader, which is a backward where the reader's op says so (lg_op.reads); a gradient from its first
+ * contribution to the node's own backward. Buffers that never live at one instant may overlap. */
+#include "graph.h"
+#include "../core/memory.h"
+#include <string.h>
+
+enum { ALIGN = 64 };
+typedef struct buffer {
+  size_t bytes, offset;
+  int32_t birth, death; /* both inclusive */
+  int32_t root;         /* index of the buffer whose memory this one is; itself when it has its own */
+} buffer;
+
+/* Buffers of node i: value i, gradient n+i, saved 2n+i, forward scratch 3n+i, backward scratch 4n+i. */
+enum { VALUE, GRAD, SAVED, WORK_F, WORK_B, KINDS };
+typedef struct planner {
+  lg_graph *g;
+  buffer *b; /* [KINDS * n] */
+  int32_t n;
+} planner;
+
+static buffer *at(planner *p, int kind, int32_t i) { return &p->b[kind * p->n + i]; }
+static buffer *root_of(planner *p, buffer *b) {
+  while (b->root != b - p->b) b = &p->b[b->root];
+  return b;
+}
+static int32_t backward_time(const planner *p, int32_t i) { return 2 * p->n - 1 - i; }
+static size_t slot_bytes(const lg_slot *s) { return (size_t)lg_slot_size(s) * (size_t)lg_dtype_bytes(s->dtype); }
+static const lg_op *op_of(const lg_node *node) { return node->kind == LG_KIND_OP ? lg_op_get(node->op) : NULL; }
+static void live_until(buffer *b, int32_t time) {
+  if (b->death < time) b->death = time;
+}
+
+/* Which ops' backward runs: those that need a gradient and lead to the loss. */
+static void mark_path(lg_graph *g, int32_t loss) {
+  for (int32_t i = 0; i < g->n; i++) g->nodes[i]->on_path = i == loss && g->nodes[i]->needs_grad;
+  for (int32_t i = g->n - 1; i >= 0; i--) {
+    lg_node *node = g->nodes[i];
+    for (int32_t k = 0; node->on_path && k < node->n_in; k++) {
+      lg_node *in = g->nodes[node->in[k]];
+      if (in->needs_grad) in->on_path = 1;
+    }
+  }
+}
+
+static int32_t last_consumer(const lg_graph *g, int32_t i) {
+  for (int32_t j = g->n - 1; j > i; j--)
+    for (int32_t k = 0; k < g->nodes[j]->n_in; k++)
+      if (g->nodes[j]->in[k] == i && g->nodes[j]->on_path) return j;
+  return -1;
+}
+
+static int consumers(const lg_graph *g, int32_t i) {
+  int count = 0;
+  for (int32_t j = i + 1; j < g->n; j++)
+    for (int32_t k = 0; k < g->nodes[j]->n_in; k++) count += g->nodes[j]->in[k] == i;
+  return count;
+}
+
+/* A gate that alone reads an op with an epilogue is computed by it, tile by tile, while the tile is in cache. */
+static void fuse_epilogues(lg_graph *g) {
+  for (int32_t j = 0; j < g->n; j++) {
+    lg_node *gate = g->nodes[j];
+    if (gate->kind != LG_KIND_OP || gate->op != LG_OP_ID_gate) continue;
+    lg_node *in = g->nodes[gate->in[0]];
+    const lg_op *op = op_of(in);
+    if (!op || !(op->flags & LG_OP_EPILOGUE) || consumers(g, gate->in[0]) != 1) continue;
+    if (gate->n_in > 1 && g->nodes[gate->in[1]]->kind == LG_KIND_OP) continue;
+    in->epilogue = j;
+    in->call.epilogue = &gate->call;
+    gate->fused = 1;
+  }
+}
+
+static void value_lifetimes(planner *p) {
+  lg_graph *g = p->g;
+  for (int32_t i = 0; i < p->n; i++) {
+    lg_node *node = g->nodes[i];
+    const lg_op *op = op_of(node);
+    buffer *b = at(p, VALUE, i);
+    b->bytes = op ? slot_bytes(&node->value) : 0; /* inputs are bound, parameters have their arena */
+    b->birth = node->fused ? node->in[0] : i;
+    live_until(b, node->is_output ? 2 * p->n : i);
+    if (op && node->on_path && op->reads & LG_READ_OUT) live_until(b, backward_time(p, i));
+    if (op && op->flags & LG_OP_ALIAS) b->root = (int32_t)(root_of(p, at(p, VALUE, node->in[0])) - p->b);
+  }
+  for (int32_t j = 0; j < p->n; j++) {
+    lg_node *node = g->nodes[j];
+    const lg_op *op = op_of(node);
+    for (int32_t k = 0; k < node->n_in; k++) {
+      buffer *b = root_of(p, at(p, VALUE, node->in[k]));
+      live_until(b, j);
+      if (node->on_path && op->reads & 1u << k) live_until(b, backward_time(p, j));
+    }
+    live_until(root_of(p, at(p, VALUE, j)), at(p, VALUE, j)->death);
+  }
+}
+
+/* Writes an output over input 0 where that is its last use. */
+static void values_in_place(planner *p) {
+  for (int32_t i = 0; i < p->n; i++) {
+    lg_node *node = p->g->nodes[i];
+    const lg_op *op = op_of(node);
+    if (!op || !(op->flags & LG_OP_INPLACE)) continue;
+    buffer *in = root_of(p, at(p, VALUE, node->in[0])), *out = at(p, VALUE, i);
+    if (!in->bytes || in->bytes != out->bytes || in->death > i || out->root != out - p->b) continue;
+    int reused = 0; /* the same memory as another input? then writing would change what is still to be read */
+    for (int32_t k = 1; k < node->n_in; k++) reused |= root_of(p, at(p, VALUE, node->in[k])) == in;
+    if (reused) continue;
+    out->root = (int32_t)(in - p->b);
+    live_until(in, out->death);
+  }
+}
+
+static void gradients(planner *p) {
+  lg_graph *g = p->g;
+  for (int32_t i = 0; i < p->n; i++) {
+    lg_node *node = g->nodes[i];
+    if (!node->on_path || node->kind != LG_KIND_OP) continue;
+    buffer *b = at(p, GRAD, i);
+    b->bytes = slot_bytes(&node->value);
+    int32_t last = last_consumer(g, i);
+    b->birth = last < 0 ? p->n : backward_time(p, last);
+    b->death = backward_time(p, i);
+  }
+  /* In place, from the loss downwards: node's own gradient is dead once its backward is done. */
+  for (int32_t j = p->n - 1; j >= 0; j--) {
+    lg_node *node = g->nodes[j];
+    const lg_op *op = op_of(node);
+    if (!op || !node->on_path || !(op->flags & (LG_OP_GRAD_INPLACE | LG_OP_ALIAS))) continue;
+    buffer *own = root_of(p, at(p, GRAD, j)), *in = at(p, GRAD, node->in[0]);
+    if (!in->bytes || in->bytes != at(p, GRAD, j)->bytes || last_consumer(g, node->in[0]) != j) continue;
+    in->root = (int32_t)(own - p->b);
+    live_until(own, in->death);
+    node->grad_shared = 1;
+  }
+}
+
+static void scratch(planner *p) {
+  for (int32_t i = 0; i < p->n; i++) {
+    lg_node *node = p->g->nodes[i];
+    const lg_op *op = op_of(node);
+    if (!op) continue;
+    buffer *saved = at(p, SAVED, i), *f = at(p, WORK_F, i), *b = at(p, WORK_B, i);
+    if (op->saved_bytes) saved->bytes = op->saved_bytes(&node->call);
+    saved->birth = i;
+    saved->death = node->on_path ? backward_time(p, i) : i;
+    if (op->work_bytes) f->bytes = op->work_bytes(&node->call, 0);
+    f->birth = f->death = i;
+    if (op->work_bytes && node->on_path) b->bytes = op->work_bytes(&node->call, 1);
+    b->birth = b->death = backward_time(p, i);
+  }
+}
+
+/* Largest first, each at the lowest offset that is free during its whole life. Returns the total. */
+static size_t place(planner *p, int32_t *order) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < KINDS * p->n; i++)
+    if (p->b[i].bytes && p->b[i].root == i) order[count++] = i;
+  for (int32_t i = 1; i < count; i++) { /* insertion sort: stable, so that the layout never depends on a library */
+    int32_t x = order[i], k = i;
+    while (k > 0 && p->b[order[k - 1]].bytes < p->b[x].bytes) {
+      order[k] = order[k - 1];
+      k--;
+    }
+    order[k] = x;
+  }
+  size_t total = 0;
+  for (int32_t i = 0; i < count; i++) {
+    buffer *b = &p->b[order[i]];
+    size_t offset = 0, size = (b->bytes + ALIGN - 1) / ALIGN * ALIGN;
+    for (int again = 1; again;) {
+      again = 0;
+      for (int32_t k = 0; k < i; k++) {
+        const buffer *o = &p->b[order[k]];
+        size_t o_size = (o->bytes + ALIGN - 1) / ALIGN * ALIGN;
+        if (o->birth <= b->death && b->birth <= o->death && o->offset < offset + size && offset < o->offset + o_size) {
+          offset = o->offset + o_size;
+          again = 1;
+        }
+      }
+    }
+    b->offset = offset;
+    if (offset + size > total) total = offset + size;
+  }
+  return total;
+}
+
+static size_t arena_layout(lg_graph *g) {
+  size_t offset = 0;
+  for (int32_t i = 0; i < g->n; i++) {
+    lg_node *node = g->nodes[i];
+    if (node->kind != LG_KIND_PARAM && node->kind != LG_KIND_STATE) continue;
+    node->arena_offset = (int64_t)offset;
+    offset += (slot_bytes(&node->value) + ALIGN - 1) / ALIGN * ALIGN;
+  }
+  return offset;
+}
+
+/* Gives every slot its address, and every call its gradients and whether they add up. */
+static void connect(planner *p) {
+  lg_graph *g = p->g;
+  char *params = g->params->data, *grads = g->grads ? g->grads->data : NULL, *work = g->work->data;
+  for (int32_t i = 0; i < p->n; i++) {
+    lg_node *node = g->nodes[i];
+    if (node->arena_offset >= 0) {
+      node->value.data = params + node->arena_offset;
+      if (node->on_path) node->grad.data = grads + node->arena_offset;
+    } else if (node->kind == LG_KIND_OP) {
+      buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
+      if (!(op_of(node)->flags & LG_OP_ALIAS)) node->value.data = work + value->offset; /* aliases: set as they are run */
+      if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
+      if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
+      if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;
+      if (at(p, WORK_B, i)->bytes) node->work[1] = work + at(p, WORK_B, i)->offset;
+    }
+  }
+  for (int32_t i = p->n - 1; i >= 0; i--) { /* backward's order */
+    lg_node *node = g->nodes[i];
+    for (int32_t k = 0; node->on_path && k < node->n_in; k++) {
+      lg_node *in = g->nodes[node->in[k]];
+      if (!in->on_path) continue;
+      node->call.din[k] = &in->grad;
+      node->call.acc[k] = in->grad_started;
+      in->grad_started = 1;
+    }
+  }
+}
+
+static lg_status check_loss(lg_graph *g, int32_t loss) {
+  lg_node *node = lg_graph_get(g, loss);
+  if (!node) return LG_EMISSING;
+  if (node->value.rank != 0) {
+    char text[160];
+    return lg_node_fail(node, lg_fail(LG_ESHAPE, "the loss must be a scalar, not %s", lg_slot_text(text, sizeof text, &node->value)));
+  }
+  if (!node->needs_grad) return lg_node_fail(node, lg_fail(LG_EARG, "the loss depends on no parameter"));
+  return LG_OK;
+}
+
+static lg_status allocate(lg_graph *g, planner *p, int32_t *order, int32_t training) {
+  g->arena_bytes = arena_layout(g);
+  LG_TRY(lg_storage_new(&g->params, g->arena_bytes));
+  if (training) LG_TRY(lg_storage_new(&g->grads, g->arena_bytes));
+  g->work_bytes = place(p, order);
+  return lg_storage_new(&g->work, g->work_bytes);
+}
+
+lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_t loss) {
+  if (!g) return lg_fail(LG_EARG, "the graph is NULL");
+  if (g->planned) return lg_fail(LG_ESTATE, "the graph is planned already");
+  if (max_batch < 1) return lg_fail(LG_EARG, "max_batch = %lld must be at least 1", (long long)max_batch);
+  if (training) LG_TRY(check_loss(g, loss));
+  LG_TRY(lg_graph_infer(g, max_batch));
+  if (training) mark_path(g, loss);
+  fuse_epilogues(g);
+  planner p = {.g = g, .n = g->n, .b = lg_alloc((size_t)(KINDS * g->n) * sizeof(buffer))};
+  int32_t *order = lg_alloc((size_t)(KINDS * g->n) * sizeof *order);
+  lg_status status = LG_OK;
+  if (!p.b || !order) status = lg_fail(LG_EMEM, "cannot allocate the plan");
+  for (int32_t i = 0; status == LG_OK && i < KINDS * g->n; i++) p.b[i].root = i;
+  if (status == LG_OK) {
+    value_lifetimes(&p);
+    values_in_place(&p);
+    gradients(&p);
+    scratch(&p);
+    status = allocate(g, &p, order, training);
+  }
+  if (status == LG_OK) {
+    connect(&p);
+    g->planned = 1;
+    g->training = training != 0;
+    g->loss = training ? loss : -1;
+    g->max_batch = max_batch;
+    status = lg_graph_infer(g, LG_BATCH_PROBE); /* until the first run, the batch is unknown again */
+  }
+  lg_release(p.b);
+  lg_release(order);
+  return status;
+}
+
+lg_status lg_graph_memory(int64_t *params, int64_t *grads, int64_t *work, const lg_graph *g) {
+  if (!g || !params || !grads || !work) return lg_fail(LG_EARG, "the graph or a result pointer is NULL");
+  *params = g->params ? (int64_t)g->params->bytes : 0;
+  *grads = g->grads ? (int64_t)g->grads->bytes : 0;
+  *work = g->work ? (int64_t)g->work->bytes : 0;
+  return LG_OK;
+}

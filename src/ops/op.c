@@ -1,0 +1,80 @@
+/* op.c: the op table, expanded from op_list.h, its public queries, and what ops share when they check inputs. */
+#include "op_list.h"
+#include "../core/lists.h"
+#include <stdio.h>
+
+static const lg_op *const ops[] = {
+#define X(name, doc) &lg_op_##name,
+    LG_OP_LIST(X)
+#undef X
+};
+static const char *const names[] = {
+#define X(name, doc) #name,
+    LG_OP_LIST(X)
+#undef X
+};
+
+static const char *const docs[] = {
+#define X(name, doc) doc,
+    LG_OP_LIST(X)
+#undef X
+};
+const lg_list lg_list_op = {"op", names, docs, LG_OP_COUNT};
+
+const lg_op *lg_op_get(int32_t op) { return op >= 0 && op < LG_OP_COUNT ? ops[op] : NULL; }
+
+static const lg_attr *attr_at(int32_t op, int32_t index) {
+  const lg_op *o = lg_op_get(op);
+  if (!o || !o->attrs || index < 0) return NULL;
+  for (int32_t i = 0; o->attrs[i].name; i++)
+    if (i == index) return &o->attrs[i];
+  return NULL;
+}
+
+const char *lg_op_attr_name(int32_t op, int32_t index) {
+  const lg_attr *a = attr_at(op, index);
+  return a ? a->name : NULL;
+}
+
+const char *lg_op_attr_doc(int32_t op, int32_t index) {
+  const lg_attr *a = attr_at(op, index);
+  return a ? a->doc : NULL;
+}
+
+lg_status lg_op_attr_range(double *dflt, double *min, double *max, int32_t op, int32_t index) {
+  const lg_attr *a = attr_at(op, index);
+  if (!a) return lg_fail(LG_EMISSING, "op %d has no attribute %d", op, index);
+  if (!dflt || !min || !max) return lg_fail(LG_EARG, "a result pointer is NULL");
+  *dflt = a->dflt;
+  *min = a->min;
+  *max = a->max;
+  return LG_OK;
+}
+
+lg_status lg_op_arity(int32_t *min_inputs, int32_t *max_inputs, int32_t op) {
+  const lg_op *o = lg_op_get(op);
+  if (!o) return lg_fail(LG_EMISSING, "op %d is none of the list", op);
+  if (!min_inputs || !max_inputs) return lg_fail(LG_EARG, "a result pointer is NULL");
+  *min_inputs = o->min_inputs;
+  *max_inputs = o->max_inputs;
+  return LG_OK;
+}
+
+const char *lg_op_no_grad(int32_t op) {
+  const lg_op *o = lg_op_get(op);
+  return o ? o->no_grad : NULL;
+}
+
+char *lg_slot_text(char *text, size_t bytes, const lg_slot *s) {
+  int64_t shape[LG_MAX_RANK];
+  for (int32_t i = 0; i < s->rank; i++) shape[i] = s->shape[i] == LG_BATCH_PROBE ? -1 : s->shape[i];
+  return lg_shape_text(text, bytes, s->dtype, s->rank, shape);
+}
+
+lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype) {
+  char text[128];
+  if (c->in[i]->dtype == dtype) return LG_OK;
+  return lg_fail(LG_EDTYPE, "input %d is %s, expected %s", i + 1, lg_slot_text(text, sizeof text, c->in[i]), lg_dtype_name(dtype));
+}
+
+lg_status lg_need_float(const lg_call *c, int32_t i) { return lg_need_dtype(c, i, c->dtype); }

@@ -1,0 +1,28 @@
+/* op_list.h: the only list of ops. A line here, a file op_<name>.c beside it, tests/spec/ops/<name>_samples.lua. */
+#ifndef LG_OP_LIST_H
+#define LG_OP_LIST_H
+#include "op.h"
+
+#define LG_OP_LIST(X)                                                                                                  \
+  X(linear, "x[…, k] · W[n, k]ᵀ (+ b[n]) → […, n]")                                                                    \
+  X(bias, "x[…, n] + b[n]")                                                                                            \
+  X(gate, "activation of x; λ-GELU takes s as its second input or a fixed λ")                                          \
+  X(add, "a + b of equal shapes: residual sums")                                                                       \
+  X(reshape, "the same elements in another shape")                                                                     \
+  X(flatten, "all dimensions from an axis on become one")                                                              \
+  X(dropout, "zeroes elements with probability p in training and scales the others by 1/(1-p)")                        \
+  X(softmax_xent, "mean cross-entropy of softmax(logits[…, k]) against labels i32[…], a float64 scalar")               \
+  X(mse, "mean of (x - y)², a float64 scalar")                                                                         \
+  X(accuracy, "fraction of rows of logits[…, k] whose first largest entry is the label i32[…], a float64 scalar")
+
+#define X(name, doc) extern const lg_op lg_op_##name;
+LG_OP_LIST(X)
+#undef X
+enum {
+#define X(name, doc) LG_OP_ID_##name,
+  LG_OP_LIST(X)
+#undef X
+  LG_OP_COUNT
+};
+const lg_op *lg_op_get(int32_t op); /* NULL outside the list */
+#endif
