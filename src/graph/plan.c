@@ -202,7 +202,21 @@ static size_t arena_layout(lg_graph *g) {
   return offset;
 }
 
-/* Gives every slot its address, and every call its gradients and whether they add up. */
+/* Which gradients each call writes, and whether it is the first to do so. */
+static void wire_gradients(lg_graph *g) {
+  for (int32_t i = g->n - 1; i >= 0; i--) { /* backward's order */
+    lg_node *node = g->nodes[i];
+    for (int32_t k = 0; node->on_path && k < node->n_in; k++) {
+      lg_node *in = g->nodes[node->in[k]];
+      if (!in->on_path) continue;
+      node->call.din[k] = &in->grad;
+      node->call.acc[k] = in->grad_started;
+      in->grad_started = 1;
+    }
+  }
+}
+
+/* Gives every slot its address. */
 static void connect(planner *p) {
   lg_graph *g = p->g;
   char *params = g->params->data, *grads = g->grads ? g->grads->data : NULL, *work = g->work->data;
@@ -218,16 +232,6 @@ static void connect(planner *p) {
       if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
       if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;
       if (at(p, WORK_B, i)->bytes) node->work[1] = work + at(p, WORK_B, i)->offset;
-    }
-  }
-  for (int32_t i = p->n - 1; i >= 0; i--) { /* backward's order */
-    lg_node *node = g->nodes[i];
-    for (int32_t k = 0; node->on_path && k < node->n_in; k++) {
-      lg_node *in = g->nodes[node->in[k]];
-      if (!in->on_path) continue;
-      node->call.din[k] = &in->grad;
-      node->call.acc[k] = in->grad_started;
-      in->grad_started = 1;
     }
   }
 }
@@ -257,7 +261,10 @@ lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_
   if (max_batch < 1) return lg_fail(LG_EARG, "max_batch = %lld must be at least 1", (long long)max_batch);
   if (training) LG_TRY(check_loss(g, loss));
   LG_TRY(lg_graph_infer(g, max_batch));
-  if (training) mark_path(g, loss);
+  if (training) {
+    mark_path(g, loss);
+    wire_gradients(g);
+  }
   fuse_epilogues(g);
   planner p = {.g = g, .n = g->n, .b = lg_alloc((size_t)(KINDS * g->n) * sizeof(buffer))};
   int32_t *order = lg_alloc((size_t)(KINDS * g->n) * sizeof *order);

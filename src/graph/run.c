@@ -1,8 +1,6 @@
 /* run.c: binds inputs, runs forward and backward of a planned graph, and hands out views. Allocates nothing in a step. */
 #include "graph.h"
 #include "../core/interrupt.h"
-#include "../core/threads.h"
-#include "../kernels/elementwise.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,17 +96,6 @@ lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t st
   return LG_OK;
 }
 
-/* Backward of an alias whose input's gradient could not share its memory: a copy, or a sum. */
-static void backward_alias(const lg_call *c) {
-  lg_slot *dx = c->din[0];
-  if (!dx) return;
-  int64_t n = lg_slot_size(dx);
-  if (dx->dtype == LG_F32)
-    lg_k_accumulate_f32(dx->data, c->dout->data, n, c->acc[0]);
-  else
-    lg_k_accumulate_f64(dx->data, c->dout->data, n, c->acc[0]);
-}
-
 static lg_status backward_node(lg_graph *g, lg_node *node) {
   const lg_op *op = lg_op_get(node->op);
   double start = g->profile ? lg_clock() : 0;
@@ -116,8 +103,8 @@ static lg_status backward_node(lg_graph *g, lg_node *node) {
   lg_status status = LG_OK;
   if (!(op->flags & LG_OP_ALIAS))
     status = op->backward(&node->call);
-  else if (!node->grad_shared)
-    backward_alias(&node->call);
+  else if (!node->grad_shared && node->call.din[0])
+    lg_op_accumulate(node->call.din[0], node->call.dout, node->call.acc[0]);
   if (g->profile) node->bwd_s += lg_clock() - start;
   return status == LG_OK ? LG_OK : lg_node_fail(node, status);
 }

@@ -1,7 +1,9 @@
 /* op.c: the op table, expanded from op_list.h, its public queries, and what ops share when they check inputs. */
 #include "op_list.h"
 #include "../core/lists.h"
-#include <stdio.h>
+#include "../core/threads.h"
+#include "../kernels/elementwise.h"
+#include <string.h>
 
 static const lg_op *const ops[] = {
 #define X(name, doc) &lg_op_##name,
@@ -78,3 +80,31 @@ lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype) {
 }
 
 lg_status lg_need_float(const lg_call *c, int32_t i) { return lg_need_dtype(c, i, c->dtype); }
+
+enum { TILE = 16384 }; /* elements */
+typedef struct accumulate {
+  char *dst;
+  const char *src;
+  int64_t n;
+  int32_t dtype;
+  int acc;
+} accumulate;
+
+static void accumulate_tile(void *context, int64_t tile) {
+  const accumulate *a = context;
+  int64_t at = tile * TILE, n = a->n - at < TILE ? a->n - at : TILE, width = lg_dtype_bytes(a->dtype);
+  char *dst = a->dst + at * width;
+  const char *src = a->src + at * width;
+  if (!a->acc)
+    memcpy(dst, src, (size_t)(n * width));
+  else if (a->dtype == LG_F32)
+    lg_k_add_f32((float *)dst, (const float *)dst, (const float *)src, n);
+  else
+    lg_k_add_f64((double *)dst, (const double *)dst, (const double *)src, n);
+}
+
+void lg_op_accumulate(const lg_slot *dst, const lg_slot *src, int acc) {
+  if (dst->data == src->data && !acc) return;
+  accumulate a = {dst->data, src->data, lg_slot_size(dst), dst->dtype, acc};
+  lg_parallel((a.n + TILE - 1) / TILE, accumulate_tile, &a);
+}

@@ -92,6 +92,10 @@ char *lg_slot_text(char *text, size_t bytes, const lg_slot *s);
 lg_status lg_need_float(const lg_call *c, int32_t i);
 lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype);
 
+/* dst = src, or dst += src when acc is 1: equal sizes and dtypes, in parallel. Nothing to do when they are one memory
+ * and acc is 0. */
+void lg_op_accumulate(const lg_slot *dst, const lg_slot *src, int acc);
+
 /* While shapes are inferred before a run, the batch counts this many rows: a large prime, so that a dimension depends
  * on the batch exactly when it is divisible by it. */
 enum { LG_BATCH_PROBE = 1000003 };

@@ -1,0 +1,58 @@
+/* op_add.c: a + b of equal shapes, the residual sum. Broadcasting is not its business: see bias. */
+#include "../core/threads.h"
+#include "../kernels/elementwise.h"
+#include "op_list.h"
+#include <string.h>
+
+static lg_status infer(const lg_call *c) {
+  LG_TRY(lg_need_float(c, 0));
+  LG_TRY(lg_need_float(c, 1));
+  const lg_slot *a = c->in[0], *b = c->in[1];
+  if (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank) != 0) {
+    char s[160], t[160];
+    return lg_fail(LG_ESHAPE, "cannot add %s and %s: the shapes must be equal", lg_slot_text(s, sizeof s, a), lg_slot_text(t, sizeof t, b));
+  }
+  lg_slot_like(c->out, a);
+  return LG_OK;
+}
+
+enum { TILE = 16384 };
+
+static void forward_tile(void *context, int64_t tile) {
+  const lg_call *c = context;
+  int64_t at = tile * TILE, n = lg_slot_size(c->out) - at;
+  if (n > TILE) n = TILE;
+  if (c->dtype == LG_F32)
+    lg_k_add_f32((float *)c->out->data + at, (const float *)c->in[0]->data + at, (const float *)c->in[1]->data + at, n);
+  else
+    lg_k_add_f64((double *)c->out->data + at, (const double *)c->in[0]->data + at, (const double *)c->in[1]->data + at, n);
+}
+
+static lg_status forward(const lg_call *c) {
+  lg_parallel((lg_slot_size(c->out) + TILE - 1) / TILE, forward_tile, (void *)c);
+  return LG_OK;
+}
+
+/* Input 1 first: input 0's gradient may be dout itself, and a + a adds to it. */
+static lg_status backward(const lg_call *c) {
+  if (c->din[0] && c->din[0] == c->din[1]) {
+    lg_op_accumulate(c->din[0], c->dout, c->acc[0]);
+    lg_op_accumulate(c->din[1], c->dout, 1);
+    return LG_OK;
+  }
+  if (c->din[1]) lg_op_accumulate(c->din[1], c->dout, c->acc[1]);
+  if (c->din[0]) lg_op_accumulate(c->din[0], c->dout, c->acc[0]);
+  return LG_OK;
+}
+
+static double flops(const lg_call *c) { return (double)lg_slot_size(c->out); }
+
+const lg_op lg_op_add = {
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .flags = LG_OP_INPLACE | LG_OP_GRAD_INPLACE,
+    .infer = infer,
+    .forward = forward,
+    .backward = backward,
+    .flops = flops,
+};
