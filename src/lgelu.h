@@ -199,6 +199,8 @@ lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value);
  * Ctrl-C. */
 lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t step);
 lg_status lg_graph_backward(lg_graph *g);
+/* A number that an op reports: gates: 0 its λ in the last forward, 1 ∂L/∂λ in the last backward. */
+lg_status lg_graph_node_stat(double *value, const lg_graph *g, int32_t node, int32_t index);
 /* First node with a value or gradient that is not finite: -1 if all are; text says its statistics. */
 lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes, lg_graph *g);
 /* Planned bytes: parameters, gradients and activations together with workspace. */

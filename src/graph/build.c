@@ -15,7 +15,8 @@ static char *copy_text(const char *text) {
 lg_status lg_graph_new(lg_graph **out, int32_t dtype) {
   if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
-  if (dtype != LG_F32 && dtype != LG_F64) return lg_fail(LG_EDTYPE, "a graph computes in f32 or f64, not %s", lg_dtype_name(dtype));
+  if (dtype != LG_F32 && dtype != LG_F64)
+    return lg_fail(LG_EDTYPE, "a graph computes in f32 or f64, not %s", lg_dtype_name(dtype));
   lg_graph *g = lg_alloc(sizeof *g);
   if (!g) return lg_fail(LG_EMEM, "cannot allocate a graph");
   g->dtype = dtype;
@@ -60,7 +61,8 @@ static const char *kind_name(const lg_node *node) {
 }
 
 lg_status lg_node_fail(const lg_node *node, lg_status status) {
-  return lg_fail_context(status, "%s%snode '%s' (%s)", node->where, *node->where ? ": " : "", node->name, kind_name(node));
+  return lg_fail_context(status, "%s%snode '%s' (%s)", node->where, *node->where ? ": " : "", node->name,
+                         kind_name(node));
 }
 
 void lg_node_call(lg_graph *g, lg_node *node) {
@@ -80,7 +82,9 @@ static lg_status append(lg_node **out, lg_graph *g, int32_t kind, const char *na
   if (!g) return lg_fail(LG_EARG, "the graph is NULL");
   if (g->planned) return lg_fail(LG_ESTATE, "node '%s' comes after the graph was planned", name ? name : "");
   if (!name || !*name) return lg_fail(LG_EARG, "a node needs a name");
-  if (lg_graph_node_find(g, name) >= 0) return lg_fail(LG_EEXISTS, "%s%sthere is a node '%s' already", where ? where : "", where && *where ? ": " : "", name);
+  if (lg_graph_node_find(g, name) >= 0)
+    return lg_fail(LG_EEXISTS, "%s%sthere is a node '%s' already", where ? where : "", where && *where ? ": " : "",
+                   name);
   if (g->n == g->capacity) {
     int32_t capacity = g->capacity ? 2 * g->capacity : 64;
     lg_node **nodes = lg_alloc((size_t)capacity * sizeof *nodes);
@@ -110,10 +114,12 @@ static lg_status append(lg_node **out, lg_graph *g, int32_t kind, const char *na
 
 static void drop_last(lg_graph *g) { node_free(g->nodes[--g->n]); }
 
-static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where) {
+static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int32_t rank, const int64_t *shape,
+                      const char *name, const char *where) {
   if (!id) return lg_fail(LG_EARG, "node is NULL");
   if (dtype < 0 || dtype >= LG_DTYPE_COUNT) return lg_fail(LG_EDTYPE, "dtype %d is none of the list", dtype);
-  if (rank < 0 || rank > LG_MAX_RANK || (rank && !shape)) return lg_fail(LG_ESHAPE, "rank %d is outside 0..%d or its shape is NULL", rank, LG_MAX_RANK);
+  if (rank < 0 || rank > LG_MAX_RANK || (rank && !shape))
+    return lg_fail(LG_ESHAPE, "rank %d is outside 0..%d or its shape is NULL", rank, LG_MAX_RANK);
   lg_node *node;
   LG_TRY(append(&node, g, kind, name, where));
   node->value.dtype = dtype;
@@ -125,7 +131,8 @@ static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int
     node->value.shape[i] = batch ? LG_BATCH_PROBE : shape[i];
     if ((!batch && shape[i] < 1) || __builtin_mul_overflow(size, node->value.shape[i], &size)) {
       char text[160];
-      lg_status status = lg_fail(LG_ESHAPE, "%s: every dimension must be at least 1%s", lg_shape_text(text, sizeof text, dtype, rank, shape),
+      lg_status status = lg_fail(LG_ESHAPE, "%s: every dimension must be at least 1%s",
+                                 lg_shape_text(text, sizeof text, dtype, rank, shape),
                                  kind == LG_KIND_INPUT ? ", or -1 for the batch in front" : "");
       status = lg_node_fail(node, status);
       drop_last(g);
@@ -137,16 +144,20 @@ static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int
   return LG_OK;
 }
 
-lg_status lg_graph_input(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where) {
+lg_status lg_graph_input(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where) {
   return leaf(node, g, LG_KIND_INPUT, dtype, rank, shape, name, where);
 }
 
-lg_status lg_graph_param(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where) {
-  if (dtype != LG_F32 && dtype != LG_F64) return lg_fail(LG_EDTYPE, "parameter '%s' must be f32 or f64, not %s", name ? name : "", lg_dtype_name(dtype));
+lg_status lg_graph_param(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where) {
+  if (dtype != LG_F32 && dtype != LG_F64)
+    return lg_fail(LG_EDTYPE, "parameter '%s' must be f32 or f64, not %s", name ? name : "", lg_dtype_name(dtype));
   return leaf(node, g, LG_KIND_PARAM, dtype, rank, shape, name, where);
 }
 
-lg_status lg_graph_state(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape, const char *name, const char *where) {
+lg_status lg_graph_state(int32_t *node, lg_graph *g, int32_t dtype, int32_t rank, const int64_t *shape,
+                         const char *name, const char *where) {
   return leaf(node, g, LG_KIND_STATE, dtype, rank, shape, name, where);
 }
 
@@ -155,7 +166,8 @@ static lg_status check_attr(const lg_attr *a, double value) {
   return lg_fail(LG_EARG, "%s = %g is outside %g..%g", a->name, value, a->min, a->max);
 }
 
-static lg_status fill_op(lg_graph *g, lg_node *node, const lg_op *op, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs, const double *attrs) {
+static lg_status fill_op(lg_graph *g, lg_node *node, const lg_op *op, int32_t n_inputs, const int32_t *inputs,
+                         int32_t n_attrs, const double *attrs) {
   if (n_inputs < op->min_inputs || n_inputs > op->max_inputs)
     return lg_fail(LG_EARG, "%d inputs, expected %d to %d", n_inputs, op->min_inputs, op->max_inputs);
   int32_t known = 0;
@@ -167,7 +179,8 @@ static lg_status fill_op(lg_graph *g, lg_node *node, const lg_op *op, int32_t n_
   }
   node->n_in = n_inputs;
   for (int32_t i = 0; i < n_inputs; i++) {
-    if (inputs[i] < 0 || inputs[i] >= g->n - 1) return lg_fail(LG_EMISSING, "input %d is node %d, which does not exist yet", i + 1, inputs[i]);
+    if (inputs[i] < 0 || inputs[i] >= g->n - 1)
+      return lg_fail(LG_EMISSING, "input %d is node %d, which does not exist yet", i + 1, inputs[i]);
     node->in[i] = inputs[i];
     if (!op->no_grad && g->nodes[inputs[i]]->needs_grad) node->needs_grad = 1;
   }
@@ -175,8 +188,8 @@ static lg_status fill_op(lg_graph *g, lg_node *node, const lg_op *op, int32_t n_
   return op->infer(&node->call);
 }
 
-lg_status lg_graph_op(int32_t *id, lg_graph *g, int32_t op_id, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs, const double *attrs, const char *name,
-                      const char *where) {
+lg_status lg_graph_op(int32_t *id, lg_graph *g, int32_t op_id, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs,
+                      const double *attrs, const char *name, const char *where) {
   if (!id) return lg_fail(LG_EARG, "node is NULL");
   const lg_op *op = lg_op_get(op_id);
   if (!op) return lg_fail(LG_EMISSING, "op %d is none of the list", op_id);
@@ -271,7 +284,8 @@ lg_status lg_graph_attr_set(lg_graph *g, int32_t id, const char *attr, double va
   if (status == LG_OK) {
     lg_slot was = node->value;
     status = lg_op_get(node->op)->infer(&node->call);
-    if (status == LG_OK && (was.rank != node->value.rank || memcmp(was.shape, node->value.shape, sizeof(int64_t) * (size_t)was.rank) != 0))
+    if (status == LG_OK &&
+        (was.rank != node->value.rank || memcmp(was.shape, node->value.shape, sizeof(int64_t) * (size_t)was.rank) != 0))
       status = lg_fail(LG_ESHAPE, "%s = %g would change the node's shape", attr, value);
     was.data = node->value.data;
     node->value = was;

@@ -6,23 +6,23 @@
 enum { LG_KIND_INPUT, LG_KIND_PARAM, LG_KIND_STATE, LG_KIND_OP };
 
 typedef struct lg_node {
-  int32_t kind, op;         /* op: LG_OP_ID_… when kind is LG_KIND_OP */
-  char *name, *where;       /* path in the model; recipe's file:line ("" when unknown) */
+  int32_t kind, op;   /* op: LG_OP_ID_… when kind is LG_KIND_OP */
+  char *name, *where; /* path in the model; recipe's file:line ("" when unknown) */
   int32_t n_in, in[LG_MAX_INPUTS];
   double attr[LG_MAX_ATTRS], stat[LG_MAX_STATS];
   int64_t declared[LG_MAX_RANK]; /* inputs: the shape as declared, -1 for the batch */
-  lg_slot value, grad;      /* grad.data NULL: no gradient wanted */
-  void *work[2];            /* scratch of forward and of backward; saved data is in call.saved */
+  lg_slot value, grad;           /* grad.data NULL: no gradient wanted */
+  void *work[2];                 /* scratch of forward and of backward; saved data is in call.saved */
   int needs_grad, is_output;
-  int on_path;              /* backward of this op runs: it leads from a parameter to the loss */
-  int grad_started;          /* while planning: an earlier backward has written this gradient */
-  int fused;                /* forward is done by the node whose epilogue this is */
-  int grad_shared;          /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
-  int32_t epilogue;         /* node whose forward this one computes as well, or -1 */
-  int64_t arena_offset;     /* parameters and states: bytes into the arenas; -1 otherwise */
-  lg_call call;             /* points into the slots above; filled by plan */
-  lg_tensor *bound;         /* inputs: the tensor whose memory is borrowed (a view of our own) */
-  double fwd_s, bwd_s;      /* profile */
+  int on_path;          /* backward of this op runs: it leads from a parameter to the loss */
+  int grad_started;     /* while planning: an earlier backward has written this gradient */
+  int fused;            /* forward is done by the node whose epilogue this is */
+  int grad_shared;      /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
+  int32_t epilogue;     /* node whose forward this one computes as well, or -1 */
+  int64_t arena_offset; /* parameters and states: bytes into the arenas; -1 otherwise */
+  lg_call call;         /* points into the slots above; filled by plan */
+  lg_tensor *bound;     /* inputs: the tensor whose memory is borrowed (a view of our own) */
+  double fwd_s, bwd_s;  /* profile */
 } lg_node;
 
 struct lg_graph {

@@ -24,8 +24,10 @@ static int describe_bad(char *text, int32_t bytes, const lg_slot *s, const char 
   if (first < 0) return 0;
   char shape[160];
   if (text && bytes > 0)
-    snprintf(text, (size_t)bytes, "%s %s: %lld NaN and %lld infinite of %lld elements, the first at %lld; the finite ones lie in [%g, %g]", what,
-             lg_slot_text(shape, sizeof shape, s), (long long)nan, (long long)inf, (long long)n, (long long)first, low, high);
+    snprintf(text, (size_t)bytes,
+             "%s %s: %lld NaN and %lld infinite of %lld elements, the first at %lld; the finite ones lie in [%g, %g]",
+             what, lg_slot_text(shape, sizeof shape, s), (long long)nan, (long long)inf, (long long)n, (long long)first,
+             low, high);
   return 1;
 }
 
@@ -42,7 +44,8 @@ lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes,
     }
   }
   for (int32_t i = g->n - 1; i >= 0; i--)
-    if (g->nodes[i]->kind == LG_KIND_PARAM && g->nodes[i]->grad.data && describe_bad(text, text_bytes, &g->nodes[i]->grad, "its gradient")) {
+    if (g->nodes[i]->kind == LG_KIND_PARAM && g->nodes[i]->grad.data &&
+        describe_bad(text, text_bytes, &g->nodes[i]->grad, "its gradient")) {
       *node = i;
       return LG_OK;
     }
@@ -58,7 +61,8 @@ lg_status lg_graph_profile(lg_graph *g, int32_t on) {
 
 static double bytes_of(const lg_slot *s) { return (double)lg_slot_size(s) * lg_dtype_bytes(s->dtype); }
 
-lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes, const lg_graph *g, int32_t id) {
+lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes,
+                             const lg_graph *g, int32_t id) {
   const lg_node *node = lg_graph_get(g, id);
   if (!node) return LG_EMISSING;
   if (!fwd_s || !bwd_s || !fwd_flops || !bwd_flops || !bytes) return lg_fail(LG_EARG, "a result pointer is NULL");

@@ -227,7 +227,8 @@ static void connect(planner *p) {
       if (node->on_path) node->grad.data = grads + node->arena_offset;
     } else if (node->kind == LG_KIND_OP) {
       buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
-      if (!(op_of(node)->flags & LG_OP_ALIAS)) node->value.data = work + value->offset; /* aliases: set as they are run */
+      if (!(op_of(node)->flags & LG_OP_ALIAS))
+        node->value.data = work + value->offset; /* aliases: set as they are run */
       if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
       if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
       if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;
@@ -241,7 +242,8 @@ static lg_status check_loss(lg_graph *g, int32_t loss) {
   if (!node) return LG_EMISSING;
   if (node->value.rank != 0) {
     char text[160];
-    return lg_node_fail(node, lg_fail(LG_ESHAPE, "the loss must be a scalar, not %s", lg_slot_text(text, sizeof text, &node->value)));
+    return lg_node_fail(
+        node, lg_fail(LG_ESHAPE, "the loss must be a scalar, not %s", lg_slot_text(text, sizeof text, &node->value)));
   }
   if (!node->needs_grad) return lg_node_fail(node, lg_fail(LG_EARG, "the loss depends on no parameter"));
   return LG_OK;

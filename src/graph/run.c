@@ -1,4 +1,5 @@
-/* run.c: binds inputs, runs forward and backward of a planned graph, and hands out views. Allocates nothing in a step. */
+/* run.c: binds inputs, runs forward and backward of a planned graph, and hands out views. Allocates nothing in a step.
+ */
 #include "graph.h"
 #include "../core/interrupt.h"
 #include <math.h>
@@ -23,9 +24,12 @@ lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value) {
   }
   if (!fits) {
     char want[160], got[160];
-    return lg_node_fail(node, lg_fail(LG_ESHAPE, "%s%s does not fit %s with a batch of 1 to %lld", lg_shape_text(got, sizeof got, value->dtype, value->rank, value->shape),
-                                      lg_tensor_contiguous(value) ? "" : " (not contiguous)",
-                                      lg_shape_text(want, sizeof want, node->value.dtype, node->value.rank, node->declared), (long long)g->max_batch));
+    return lg_node_fail(node,
+                        lg_fail(LG_ESHAPE, "%s%s does not fit %s with a batch of 1 to %lld",
+                                lg_shape_text(got, sizeof got, value->dtype, value->rank, value->shape),
+                                lg_tensor_contiguous(value) ? "" : " (not contiguous)",
+                                lg_shape_text(want, sizeof want, node->value.dtype, node->value.rank, node->declared),
+                                (long long)g->max_batch));
   }
   lg_tensor *view;
   LG_TRY(lg_tensor_view(&view, value, value->rank, value->shape, value->stride, 0));
@@ -48,7 +52,8 @@ static lg_status settle_batch(lg_graph *g) {
       first = node;
       batch = node->bound->shape[0];
     } else if (node->bound->shape[0] != batch) {
-      return lg_node_fail(node, lg_fail(LG_ESHAPE, "a batch of %lld, but input '%s' has %lld", (long long)node->bound->shape[0], first->name, (long long)batch));
+      return lg_node_fail(node, lg_fail(LG_ESHAPE, "a batch of %lld, but input '%s' has %lld",
+                                        (long long)node->bound->shape[0], first->name, (long long)batch));
     }
   }
   if (!batch) batch = 1;
@@ -138,8 +143,11 @@ lg_status lg_graph_value(lg_tensor **out, lg_graph *g, int32_t id) {
     if (!node->bound) return lg_node_fail(node, lg_fail(LG_ESTATE, "the input is not bound"));
     return lg_tensor_view(out, node->bound, node->bound->rank, node->bound->shape, node->bound->stride, 0);
   }
-  if (node->arena_offset >= 0) return lg_tensor_over(out, g->params, (size_t)node->arena_offset, node->value.dtype, node->value.rank, node->value.shape);
-  if (!node->is_output) return lg_node_fail(node, lg_fail(LG_ESTATE, "the value is not kept: call lg_graph_output before planning"));
+  if (node->arena_offset >= 0)
+    return lg_tensor_over(out, g->params, (size_t)node->arena_offset, node->value.dtype, node->value.rank,
+                          node->value.shape);
+  if (!node->is_output)
+    return lg_node_fail(node, lg_fail(LG_ESTATE, "the value is not kept: call lg_graph_output before planning"));
   if (!g->batch) return lg_node_fail(node, lg_fail(LG_ESTATE, "there is no value before the first forward"));
   const char *data = node->value.data, *work = g->work->data;
   if (data < work || data >= work + g->work->bytes) { /* an alias of an input or of a parameter */
@@ -163,14 +171,19 @@ lg_status lg_graph_grad(lg_tensor **out, lg_graph *g, int32_t id) {
   lg_node *node = lg_graph_get(g, id);
   if (!node) return LG_EMISSING;
   if (node->kind != LG_KIND_PARAM) return lg_node_fail(node, lg_fail(LG_EARG, "only parameters keep their gradient"));
-  if (!node->grad.data) return lg_node_fail(node, lg_fail(LG_ESTATE, "the loss does not depend on this parameter, or the graph was planned for evaluation"));
-  return lg_tensor_over(out, g->grads, (size_t)node->arena_offset, node->value.dtype, node->value.rank, node->value.shape);
+  if (!node->grad.data)
+    return lg_node_fail(
+        node,
+        lg_fail(LG_ESTATE, "the loss does not depend on this parameter, or the graph was planned for evaluation"));
+  return lg_tensor_over(out, g->grads, (size_t)node->arena_offset, node->value.dtype, node->value.rank,
+                        node->value.shape);
 }
 
 lg_status lg_graph_node_stat(double *value, const lg_graph *g, int32_t id, int32_t index) {
   const lg_node *node = lg_graph_get(g, id);
   if (!node) return LG_EMISSING;
-  if (!value || index < 0 || index >= LG_MAX_STATS) return lg_fail(LG_EARG, "value is NULL or index %d is outside 0..%d", index, LG_MAX_STATS - 1);
+  if (!value || index < 0 || index >= LG_MAX_STATS)
+    return lg_fail(LG_EARG, "value is NULL or index %d is outside 0..%d", index, LG_MAX_STATS - 1);
   *value = node->stat[index];
   return LG_OK;
 }

@@ -1,5 +1,5 @@
-/* update_template.h: the loops of update.h for one REAL type; NAME(x) gives the function's name. No include guard: it is
- * included once per type by update.c (float64) and update_isa.c (float32 per instruction set). */
+/* update_template.h: the loops of update.h for one REAL type; NAME(x) gives the function's name. No include guard: it
+ * is included once per type by update.c (float64) and update_isa.c (float32 per instruction set). */
 void NAME(adam)(REAL *theta, REAL *m, REAL *v, const REAL *g, int64_t n, const lg_adam_step *s) {
   const REAL beta1 = (REAL)s->beta1, beta2 = (REAL)s->beta2, new1 = (REAL)(1 - s->beta1), new2 = (REAL)(1 - s->beta2);
   const REAL clip = (REAL)s->clip, eps = (REAL)s->eps, shrink = (REAL)(s->decoupled ? 1 - s->rate * s->decay : 1);

@@ -76,10 +76,35 @@ char *lg_slot_text(char *text, size_t bytes, const lg_slot *s) {
 lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype) {
   char text[128];
   if (c->in[i]->dtype == dtype) return LG_OK;
-  return lg_fail(LG_EDTYPE, "input %d is %s, expected %s", i + 1, lg_slot_text(text, sizeof text, c->in[i]), lg_dtype_name(dtype));
+  return lg_fail(LG_EDTYPE, "input %d is %s, expected %s", i + 1, lg_slot_text(text, sizeof text, c->in[i]),
+                 lg_dtype_name(dtype));
 }
 
 lg_status lg_need_float(const lg_call *c, int32_t i) { return lg_need_dtype(c, i, c->dtype); }
+
+static int same_dims(const lg_slot *a, const lg_slot *b, int32_t rank) {
+  return memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)rank) == 0;
+}
+
+lg_status lg_need_equal(const lg_call *c) {
+  LG_TRY(lg_need_float(c, 0));
+  LG_TRY(lg_need_float(c, 1));
+  const lg_slot *a = c->in[0], *b = c->in[1];
+  char s[160], t[160];
+  if (a->rank == b->rank && same_dims(a, b, a->rank)) return LG_OK;
+  return lg_fail(LG_ESHAPE, "%s and %s must have equal shapes", lg_slot_text(s, sizeof s, a),
+                 lg_slot_text(t, sizeof t, b));
+}
+
+lg_status lg_need_labels(const lg_call *c) {
+  LG_TRY(lg_need_float(c, 0));
+  LG_TRY(lg_need_dtype(c, 1, LG_I32));
+  const lg_slot *x = c->in[0], *y = c->in[1];
+  char s[160], t[160];
+  if (x->rank == y->rank + 1 && same_dims(x, y, y->rank)) return LG_OK;
+  return lg_fail(LG_ESHAPE, "labels %s do not fit logits %s", lg_slot_text(t, sizeof t, y),
+                 lg_slot_text(s, sizeof s, x));
+}
 
 enum { TILE = 16384 }; /* elements */
 typedef struct accumulate {

@@ -20,20 +20,20 @@ typedef struct lg_slot {
 } lg_slot;
 
 typedef struct lg_call {
-  const char *name;                            /* the node's path in the model */
-  int32_t n_in, node;                          /* node: its number, which names its random stream */
-  const lg_slot *in[LG_MAX_INPUTS];            /* values */
-  lg_slot *din[LG_MAX_INPUTS];                 /* gradients wanted, or NULL */
-  int32_t acc[LG_MAX_INPUTS];                  /* 1: add to din[i], 0: overwrite it */
-  lg_slot *out;                                /* value */
-  const lg_slot *dout;                         /* gradient of the output */
-  const double *attr;                          /* the node's attributes, in the order of lg_op.attrs */
-  double *stat;                                /* [LG_MAX_STATS] numbers that the op reports (λ, ∂L/∂λ) */
-  void *saved;                                 /* saved_bytes, kept from forward to backward */
-  void *work;                                  /* work_bytes, for the length of this call */
-  int32_t dtype, training;                     /* of the graph; training: 1 in mode 1 */
+  const char *name;                 /* the node's path in the model */
+  int32_t n_in, node;               /* node: its number, which names its random stream */
+  const lg_slot *in[LG_MAX_INPUTS]; /* values */
+  lg_slot *din[LG_MAX_INPUTS];      /* gradients wanted, or NULL */
+  int32_t acc[LG_MAX_INPUTS];       /* 1: add to din[i], 0: overwrite it */
+  lg_slot *out;                     /* value */
+  const lg_slot *dout;              /* gradient of the output */
+  const double *attr;               /* the node's attributes, in the order of lg_op.attrs */
+  double *stat;                     /* [LG_MAX_STATS] numbers that the op reports (λ, ∂L/∂λ) */
+  void *saved;                      /* saved_bytes, kept from forward to backward */
+  void *work;                       /* work_bytes, for the length of this call */
+  int32_t dtype, training;          /* of the graph; training: 1 in mode 1 */
   uint64_t seed, step;
-  const struct lg_call *epilogue;              /* a gate that this forward computes as well, tile by tile, or NULL */
+  const struct lg_call *epilogue; /* a gate that this forward computes as well, tile by tile, or NULL */
 } lg_call;
 
 typedef struct lg_attr {
@@ -43,10 +43,10 @@ typedef struct lg_attr {
 } lg_attr;
 
 enum {
-  LG_OP_ALIAS = 1,         /* the output is input 0 seen in another shape: no forward, no backward, no memory */
-  LG_OP_INPLACE = 2,       /* forward may write the output over input 0 */
-  LG_OP_GRAD_INPLACE = 4,  /* backward may write din[0] over dout */
-  LG_OP_EPILOGUE = 8,      /* forward can compute a following gate (lg_call.epilogue) */
+  LG_OP_ALIAS = 1,        /* the output is input 0 seen in another shape: no forward, no backward, no memory */
+  LG_OP_INPLACE = 2,      /* forward may write the output over input 0 */
+  LG_OP_GRAD_INPLACE = 4, /* backward may write din[0] over dout */
+  LG_OP_EPILOGUE = 8,     /* forward can compute a following gate (lg_call.epilogue) */
 };
 
 typedef struct lg_op {
@@ -91,6 +91,9 @@ char *lg_slot_text(char *text, size_t bytes, const lg_slot *s);
 /* Fails unless input i has the graph's dtype / the given rank at least. */
 lg_status lg_need_float(const lg_call *c, int32_t i);
 lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype);
+/* Inputs 0 and 1 are floats of one shape; inputs 0 and 1 are logits[…, k] and labels i32[…]. */
+lg_status lg_need_equal(const lg_call *c);
+lg_status lg_need_labels(const lg_call *c);
 
 /* dst = src, or dst += src when acc is 1: equal sizes and dtypes, in parallel. Nothing to do when they are one memory
  * and acc is 0. */

@@ -1,16 +1,9 @@
-/* op_accuracy.c: fraction of rows of logits[…, k] whose first largest entry is the label i32[…]. A row with a NaN is wrong. */
+/* op_accuracy.c: fraction of rows of logits[…, k] whose first largest entry is the label i32[…]. A row with a NaN is
+ * wrong. */
 #include "op_list.h"
 
 static lg_status infer(const lg_call *c) {
-  LG_TRY(lg_need_float(c, 0));
-  LG_TRY(lg_need_dtype(c, 1, LG_I32));
-  const lg_slot *x = c->in[0], *y = c->in[1];
-  int fits = x->rank == y->rank + 1;
-  for (int32_t i = 0; fits && i < y->rank; i++) fits = x->shape[i] == y->shape[i];
-  if (!fits) {
-    char s[160], t[160];
-    return lg_fail(LG_ESHAPE, "labels %s do not fit logits %s", lg_slot_text(t, sizeof t, y), lg_slot_text(s, sizeof s, x));
-  }
+  LG_TRY(lg_need_labels(c));
   lg_slot_scalar(c->out, LG_F64);
   return LG_OK;
 }

@@ -2,17 +2,10 @@
 #include "../core/threads.h"
 #include "../kernels/elementwise.h"
 #include "op_list.h"
-#include <string.h>
 
 static lg_status infer(const lg_call *c) {
-  LG_TRY(lg_need_float(c, 0));
-  LG_TRY(lg_need_float(c, 1));
-  const lg_slot *a = c->in[0], *b = c->in[1];
-  if (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank) != 0) {
-    char s[160], t[160];
-    return lg_fail(LG_ESHAPE, "cannot add %s and %s: the shapes must be equal", lg_slot_text(s, sizeof s, a), lg_slot_text(t, sizeof t, b));
-  }
-  lg_slot_like(c->out, a);
+  LG_TRY(lg_need_equal(c));
+  lg_slot_like(c->out, c->in[0]);
   return LG_OK;
 }
 
@@ -25,7 +18,8 @@ static void forward_tile(void *context, int64_t tile) {
   if (c->dtype == LG_F32)
     lg_k_add_f32((float *)c->out->data + at, (const float *)c->in[0]->data + at, (const float *)c->in[1]->data + at, n);
   else
-    lg_k_add_f64((double *)c->out->data + at, (const double *)c->in[0]->data + at, (const double *)c->in[1]->data + at, n);
+    lg_k_add_f64((double *)c->out->data + at, (const double *)c->in[0]->data + at, (const double *)c->in[1]->data + at,
+                 n);
 }
 
 static lg_status forward(const lg_call *c) {

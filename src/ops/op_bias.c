@@ -1,4 +1,5 @@
-/* op_bias.c: x[…, n] + b[n], one b for each entry of the last dimension. A linear layer adds its own, with the product. */
+/* op_bias.c: x[…, n] + b[n], one b for each entry of the last dimension. A linear layer adds its own, with the product.
+ */
 #include "../core/threads.h"
 #include "../kernels/elementwise.h"
 #include "column_sum.h"
@@ -10,7 +11,8 @@ static lg_status infer(const lg_call *c) {
   const lg_slot *x = c->in[0], *b = c->in[1];
   if (x->rank < 1 || b->rank != 1 || b->shape[0] != x->shape[x->rank - 1]) {
     char s[160], t[160];
-    return lg_fail(LG_ESHAPE, "bias %s does not fit the last dimension of %s", lg_slot_text(t, sizeof t, b), lg_slot_text(s, sizeof s, x));
+    return lg_fail(LG_ESHAPE, "bias %s does not fit the last dimension of %s", lg_slot_text(t, sizeof t, b),
+                   lg_slot_text(s, sizeof s, x));
   }
   lg_slot_like(c->out, x);
   return LG_OK;

@@ -18,7 +18,7 @@ static lg_status infer(const lg_call *c) {
 
 typedef struct dropout_run {
   const lg_call *c;
-  char *out;      /* elements of the graph's dtype */
+  char *out; /* elements of the graph's dtype */
   const char *in;
   int acc;
 } dropout_run;

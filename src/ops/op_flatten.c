@@ -11,7 +11,8 @@ static lg_status infer(const lg_call *c) {
   const lg_slot *x = c->in[0];
   if (axis > x->rank || axis != c->attr[0]) {
     char text[160];
-    return lg_fail(LG_ESHAPE, "axis = %g: expected a whole number from 0 to the rank of %s", c->attr[0], lg_slot_text(text, sizeof text, x));
+    return lg_fail(LG_ESHAPE, "axis = %g: expected a whole number from 0 to the rank of %s", c->attr[0],
+                   lg_slot_text(text, sizeof text, x));
   }
   lg_slot_like(c->out, x);
   c->out->rank = axis + 1;

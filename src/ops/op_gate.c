@@ -21,7 +21,8 @@ lg_status lg_gate_resolve(double *lambda, double *dlds, const lg_call *gate) {
   double slope = 0;
   *lambda = gate->attr[LAMBDA];
   if (gate->n_in > 1)
-    LG_TRY(lg_gate_lambda(lambda, &slope, (int32_t)gate->attr[REPARAM], *(const double *)gate->in[1]->data, gate->attr[TEMPERATURE]));
+    LG_TRY(lg_gate_lambda(lambda, &slope, (int32_t)gate->attr[REPARAM], *(const double *)gate->in[1]->data,
+                          gate->attr[TEMPERATURE]));
   if (dlds) *dlds = slope;
   gate->stat[0] = *lambda;
   return LG_OK;
@@ -33,7 +34,8 @@ static lg_status infer(const lg_call *c) {
     LG_TRY(lg_need_dtype(c, 1, LG_F64));
     if (lg_slot_size(c->in[1]) != 1) {
       char text[160];
-      return lg_fail(LG_ESHAPE, "s is %s, expected one number for the whole gate", lg_slot_text(text, sizeof text, c->in[1]));
+      return lg_fail(LG_ESHAPE, "s is %s, expected one number for the whole gate",
+                     lg_slot_text(text, sizeof text, c->in[1]));
     }
   }
   lg_slot_like(c->out, c->in[0]);
@@ -53,9 +55,11 @@ static void forward_tile(void *context, int64_t tile) {
   int64_t at = tile * TILE, n = lg_slot_size(r->c->out) - at;
   if (n > TILE) n = TILE;
   if (r->c->dtype == LG_F32)
-    lg_k_gate_fwd_f32((float *)r->c->out->data + at, (const float *)r->c->in[0]->data + at, (float)r->lambda, n, lg_gate_activation(r->c));
+    lg_k_gate_fwd_f32((float *)r->c->out->data + at, (const float *)r->c->in[0]->data + at, (float)r->lambda, n,
+                      lg_gate_activation(r->c));
   else
-    lg_k_gate_fwd_f64((double *)r->c->out->data + at, (const double *)r->c->in[0]->data + at, r->lambda, n, lg_gate_activation(r->c));
+    lg_k_gate_fwd_f64((double *)r->c->out->data + at, (const double *)r->c->in[0]->data + at, r->lambda, n,
+                      lg_gate_activation(r->c));
 }
 
 static lg_status forward(const lg_call *c) {
@@ -73,12 +77,13 @@ static void backward_tile(void *context, int64_t tile) {
   /* When only s wants a gradient, dx goes to scratch. */
   if (c->dtype == LG_F32) {
     float *dx = c->din[0] ? (float *)c->din[0]->data : (float *)(r->partial + tiles(c));
-    r->partial[tile] = lg_k_gate_bwd_f32(dx + at, (const float *)c->dout->data + at, (const float *)c->in[0]->data + at, (float)r->lambda, n,
-                                         lg_gate_activation(c), c->din[0] ? c->acc[0] : 0);
+    r->partial[tile] = lg_k_gate_bwd_f32(dx + at, (const float *)c->dout->data + at, (const float *)c->in[0]->data + at,
+                                         (float)r->lambda, n, lg_gate_activation(c), c->din[0] ? c->acc[0] : 0);
   } else {
     double *dx = c->din[0] ? (double *)c->din[0]->data : r->partial + tiles(c);
-    r->partial[tile] = lg_k_gate_bwd_f64(dx + at, (const double *)c->dout->data + at, (const double *)c->in[0]->data + at, r->lambda, n,
-                                         lg_gate_activation(c), c->din[0] ? c->acc[0] : 0);
+    r->partial[tile] =
+        lg_k_gate_bwd_f64(dx + at, (const double *)c->dout->data + at, (const double *)c->in[0]->data + at, r->lambda,
+                          n, lg_gate_activation(c), c->din[0] ? c->acc[0] : 0);
   }
 }
 
@@ -103,7 +108,9 @@ static size_t work_bytes(const lg_call *c, int backward) {
   return (size_t)tiles(c) * sizeof(double) + (c->din[0] ? 0 : (size_t)lg_slot_size(c->out) * sizeof(double));
 }
 
-static double flops(const lg_call *c) { return 40.0 * (double)lg_slot_size(c->out); } /* about: an exp and a polynomial */
+static double flops(const lg_call *c) {
+  return 40.0 * (double)lg_slot_size(c->out);
+} /* about: an exp and a polynomial */
 
 const lg_op lg_op_gate = {
     .min_inputs = 1,

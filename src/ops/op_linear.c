@@ -16,17 +16,19 @@ static lg_status infer(const lg_call *c) {
   const lg_slot *x = c->in[X], *w = c->in[W];
   char s[160], t[160];
   if (x->rank < 1 || w->rank != 2 || w->shape[1] != x->shape[x->rank - 1])
-    return lg_fail(LG_ESHAPE, "weights %s do not fit %s: expected [units, %lld]", lg_slot_text(t, sizeof t, w), lg_slot_text(s, sizeof s, x),
-                   (long long)(x->rank ? x->shape[x->rank - 1] : 0));
+    return lg_fail(LG_ESHAPE, "weights %s do not fit %s: expected [units, %lld]", lg_slot_text(t, sizeof t, w),
+                   lg_slot_text(s, sizeof s, x), (long long)(x->rank ? x->shape[x->rank - 1] : 0));
   if (c->n_in > B && (c->in[B]->rank != 1 || c->in[B]->shape[0] != w->shape[0]))
-    return lg_fail(LG_ESHAPE, "bias %s does not fit weights %s", lg_slot_text(t, sizeof t, c->in[B]), lg_slot_text(s, sizeof s, w));
+    return lg_fail(LG_ESHAPE, "bias %s does not fit weights %s", lg_slot_text(t, sizeof t, c->in[B]),
+                   lg_slot_text(s, sizeof s, w));
   lg_slot_like(c->out, x);
   c->out->shape[x->rank - 1] = w->shape[0];
   return LG_OK;
 }
 
-/* C[m, n] is cut into tiles of tm × tn. A tile packs tn·k of one operand and tm·k of the other for 2·tm·tn·k operations,
- * so both sides should be long; but there must be enough tiles for a few threads. Measured in docs/PERFORMANCE.md. */
+/* C[m, n] is cut into tiles of tm × tn. A tile packs tn·k of one operand and tm·k of the other for 2·tm·tn·k
+ * operations, so both sides should be long; but there must be enough tiles for a few threads. Measured in
+ * docs/PERFORMANCE.md. */
 typedef struct tiling {
   int64_t m, n, tm, tn, across;
 } tiling;
@@ -63,14 +65,16 @@ static void bias_and_gate(const linear_run *r, const block *b, int64_t n) {
     float *z = (float *)c->out->data + at;
     const float *bias = c->n_in > B ? (const float *)c->in[B]->data + b->j : NULL;
     if (gate)
-      lg_k_bias_gate_fwd_f32((float *)gate->out->data + at, z, bias, (float)r->lambda, b->m, b->n, n, n, lg_gate_activation(gate));
+      lg_k_bias_gate_fwd_f32((float *)gate->out->data + at, z, bias, (float)r->lambda, b->m, b->n, n, n,
+                             lg_gate_activation(gate));
     else
       for (int64_t i = 0; bias && i < b->m; i++) lg_k_add_f32(z + i * n, z + i * n, bias, b->n);
   } else {
     double *z = (double *)c->out->data + at;
     const double *bias = c->n_in > B ? (const double *)c->in[B]->data + b->j : NULL;
     if (gate)
-      lg_k_bias_gate_fwd_f64((double *)gate->out->data + at, z, bias, r->lambda, b->m, b->n, n, n, lg_gate_activation(gate));
+      lg_k_bias_gate_fwd_f64((double *)gate->out->data + at, z, bias, r->lambda, b->m, b->n, n, n,
+                             lg_gate_activation(gate));
     else
       for (int64_t i = 0; bias && i < b->m; i++) lg_k_add_f64(z + i * n, z + i * n, bias, b->n);
   }
@@ -82,9 +86,11 @@ static void forward_tile(void *context, int64_t tile) {
   block b = tile_block(&r->fwd, tile);
   int64_t n = c->in[W]->shape[0], k = c->in[W]->shape[1];
   if (c->dtype == LG_F32)
-    lg_k_gemm_f32((float *)c->out->data + b.i * n + b.j, (const float *)c->in[X]->data + b.i * k, (const float *)c->in[W]->data + b.j * k, b.m, b.n, k, k, k, n, 0, 1, 1, 0);
+    lg_k_gemm_f32((float *)c->out->data + b.i * n + b.j, (const float *)c->in[X]->data + b.i * k,
+                  (const float *)c->in[W]->data + b.j * k, b.m, b.n, k, k, k, n, 0, 1, 1, 0);
   else
-    lg_k_gemm_f64((double *)c->out->data + b.i * n + b.j, (const double *)c->in[X]->data + b.i * k, (const double *)c->in[W]->data + b.j * k, b.m, b.n, k, k, k, n, 0, 1, 1, 0);
+    lg_k_gemm_f64((double *)c->out->data + b.i * n + b.j, (const double *)c->in[X]->data + b.i * k,
+                  (const double *)c->in[W]->data + b.j * k, b.m, b.n, k, k, k, n, 0, 1, 1, 0);
   bias_and_gate(r, &b, n);
 }
 
@@ -101,11 +107,11 @@ static void dw_tile(const linear_run *r, int64_t tile) {
   block b = tile_block(&r->dw, tile);
   int64_t n = c->in[W]->shape[0], k = c->in[W]->shape[1], m = lg_slot_rows(c->out, 1);
   if (c->dtype == LG_F32)
-    lg_k_gemm_f32((float *)c->din[W]->data + b.i * k + b.j, (const float *)c->dout->data + b.i, (const float *)c->in[X]->data + b.j, b.m, b.n, m, n, k, k, 1, 0, 1,
-                  c->acc[W] ? 1 : 0);
+    lg_k_gemm_f32((float *)c->din[W]->data + b.i * k + b.j, (const float *)c->dout->data + b.i,
+                  (const float *)c->in[X]->data + b.j, b.m, b.n, m, n, k, k, 1, 0, 1, c->acc[W] ? 1 : 0);
   else
-    lg_k_gemm_f64((double *)c->din[W]->data + b.i * k + b.j, (const double *)c->dout->data + b.i, (const double *)c->in[X]->data + b.j, b.m, b.n, m, n, k, k, 1, 0, 1,
-                  c->acc[W] ? 1 : 0);
+    lg_k_gemm_f64((double *)c->din[W]->data + b.i * k + b.j, (const double *)c->dout->data + b.i,
+                  (const double *)c->in[X]->data + b.j, b.m, b.n, m, n, k, k, 1, 0, 1, c->acc[W] ? 1 : 0);
 }
 
 /* dx[m, k] (+)= dy[m, n] · W[n, k] */
@@ -114,11 +120,11 @@ static void dx_tile(const linear_run *r, int64_t tile) {
   block b = tile_block(&r->dx, tile);
   int64_t n = c->in[W]->shape[0], k = c->in[W]->shape[1];
   if (c->dtype == LG_F32)
-    lg_k_gemm_f32((float *)c->din[X]->data + b.i * k + b.j, (const float *)c->dout->data + b.i * n, (const float *)c->in[W]->data + b.j, b.m, b.n, n, n, k, k, 0, 0, 1,
-                  c->acc[X] ? 1 : 0);
+    lg_k_gemm_f32((float *)c->din[X]->data + b.i * k + b.j, (const float *)c->dout->data + b.i * n,
+                  (const float *)c->in[W]->data + b.j, b.m, b.n, n, n, k, k, 0, 0, 1, c->acc[X] ? 1 : 0);
   else
-    lg_k_gemm_f64((double *)c->din[X]->data + b.i * k + b.j, (const double *)c->dout->data + b.i * n, (const double *)c->in[W]->data + b.j, b.m, b.n, n, n, k, k, 0, 0, 1,
-                  c->acc[X] ? 1 : 0);
+    lg_k_gemm_f64((double *)c->din[X]->data + b.i * k + b.j, (const double *)c->dout->data + b.i * n,
+                  (const double *)c->in[W]->data + b.j, b.m, b.n, n, n, k, k, 0, 0, 1, c->acc[X] ? 1 : 0);
 }
 
 /* One region for all three gradients: they read the same dy and write different places. */

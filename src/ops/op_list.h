@@ -22,7 +22,7 @@ enum {
 #define X(name, doc) LG_OP_ID_##name,
   LG_OP_LIST(X)
 #undef X
-  LG_OP_COUNT
+      LG_OP_COUNT
 };
 const lg_op *lg_op_get(int32_t op); /* NULL outside the list */
 #endif

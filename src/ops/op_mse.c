@@ -1,24 +1,18 @@
 /* op_mse.c: mean of (x - y)² over all elements, summed in float64. Gradients for both inputs. */
 #include "../core/threads.h"
 #include "op_list.h"
-#include <string.h>
 
 enum { TILE = 8192 }; /* elements */
 
 static lg_status infer(const lg_call *c) {
-  LG_TRY(lg_need_float(c, 0));
-  LG_TRY(lg_need_float(c, 1));
-  const lg_slot *a = c->in[0], *b = c->in[1];
-  if (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank) != 0) {
-    char s[160], t[160];
-    return lg_fail(LG_ESHAPE, "%s and %s differ: the shapes must be equal", lg_slot_text(s, sizeof s, a), lg_slot_text(t, sizeof t, b));
-  }
+  LG_TRY(lg_need_equal(c));
   lg_slot_scalar(c->out, LG_F64);
   return LG_OK;
 }
 
 static double difference(const lg_call *c, int64_t i) {
-  if (c->dtype == LG_F32) return (double)((const float *)c->in[0]->data)[i] - (double)((const float *)c->in[1]->data)[i];
+  if (c->dtype == LG_F32)
+    return (double)((const float *)c->in[0]->data)[i] - (double)((const float *)c->in[1]->data)[i];
   return ((const double *)c->in[0]->data)[i] - ((const double *)c->in[1]->data)[i];
 }
 

@@ -23,13 +23,15 @@ static lg_status infer(const lg_call *c) {
     int bad = shape[i] == 0 || (double)shape[i] != c->attr[1 + i] || (shape[i] < 0 && open >= 0);
     if (!bad && shape[i] < 0) open = i;
     if (bad || (shape[i] > 0 && __builtin_mul_overflow(known, shape[i], &known)))
-      return lg_fail(LG_ESHAPE, "dimension %d is %g: expected whole numbers from 1 on, and -1 at most once", i + 1, c->attr[1 + i]);
+      return lg_fail(LG_ESHAPE, "dimension %d is %g: expected whole numbers from 1 on, and -1 at most once", i + 1,
+                     c->attr[1 + i]);
   }
   if (open >= 0) shape[open] = size / known;
   if (open >= 0 ? size % known != 0 : size != known) {
     char from[160], to[160];
     for (int32_t i = 0; i < rank; i++) shape[i] = (int64_t)c->attr[1 + i];
-    return lg_fail(LG_ESHAPE, "cannot reshape %s into %s", lg_slot_text(from, sizeof from, c->in[0]), lg_shape_text(to, sizeof to, -1, rank, shape));
+    return lg_fail(LG_ESHAPE, "cannot reshape %s into %s", lg_slot_text(from, sizeof from, c->in[0]),
+                   lg_shape_text(to, sizeof to, -1, rank, shape));
   }
   c->out->dtype = c->in[0]->dtype;
   c->out->rank = rank;

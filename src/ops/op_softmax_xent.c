@@ -1,6 +1,6 @@
-/* op_softmax_xent.c: mean cross-entropy of softmax(logits[…, k]) against labels i32[…], with label smoothing ε: the target
- * is (1-ε) on the label plus ε/k everywhere, as in PyTorch. The probabilities are never stored: backward takes them
- * again from the logits and each row's log Σ exp, kept in float64. */
+/* op_softmax_xent.c: mean cross-entropy of softmax(logits[…, k]) against labels i32[…], with label smoothing ε: the
+ * target is (1-ε) on the label plus ε/k everywhere, as in PyTorch. The probabilities are never stored: backward takes
+ * them again from the logits and each row's log Σ exp, kept in float64. */
 #include "../core/threads.h"
 #include "op_list.h"
 #include <math.h>
@@ -12,15 +12,7 @@ static const lg_attr attrs[] = {
 enum { ROWS = 64 }; /* of a tile */
 
 static lg_status infer(const lg_call *c) {
-  LG_TRY(lg_need_float(c, 0));
-  LG_TRY(lg_need_dtype(c, 1, LG_I32));
-  const lg_slot *x = c->in[0], *y = c->in[1];
-  int fits = x->rank == y->rank + 1;
-  for (int32_t i = 0; fits && i < y->rank; i++) fits = x->shape[i] == y->shape[i];
-  if (!fits) {
-    char s[160], t[160];
-    return lg_fail(LG_ESHAPE, "labels %s do not fit logits %s", lg_slot_text(t, sizeof t, y), lg_slot_text(s, sizeof s, x));
-  }
+  LG_TRY(lg_need_labels(c));
   lg_slot_scalar(c->out, LG_F64);
   return LG_OK;
 }
@@ -52,7 +44,8 @@ static lg_status forward(const lg_call *c) {
   int64_t k = c->in[0]->shape[c->in[0]->rank - 1], rows = lg_slot_rows(c->in[0], 1), tiles = (rows + ROWS - 1) / ROWS;
   const int32_t *label = c->in[1]->data;
   for (int64_t i = 0; i < rows; i++)
-    if (label[i] < 0 || label[i] >= k) return lg_fail(LG_EARG, "label %d of row %lld is outside 0..%lld", label[i], (long long)i, (long long)k - 1);
+    if (label[i] < 0 || label[i] >= k)
+      return lg_fail(LG_EARG, "label %d of row %lld is outside 0..%lld", label[i], (long long)i, (long long)k - 1);
   lg_parallel(tiles, forward_tile, (void *)c);
   double sum = 0;
   for (int64_t i = 0; i < tiles; i++) sum += ((double *)c->work)[i];

@@ -17,8 +17,8 @@ typedef struct group {
   int trainable;
 } group;
 typedef struct segment { /* a tile of one parameter */
-  int32_t param;          /* index into params */
-  int64_t first, n;       /* elements */
+  int32_t param;         /* index into params */
+  int64_t first, n;      /* elements */
 } segment;
 typedef struct param {
   int32_t node, group;
@@ -29,9 +29,9 @@ struct lg_optim {
   int32_t kind, n_groups, n_params;
   int64_t n_segments;
   group groups[MAX_GROUPS];
-  param *params;          /* those with a gradient, in the graph's order */
+  param *params; /* those with a gradient, in the graph's order */
   segment *segments;
-  double *partial;        /* [n_segments]: Σ g² of each */
+  double *partial;              /* [n_segments]: Σ g² of each */
   lg_storage *slots[MAX_SLOTS]; /* the parameter arena's layout */
   double momentum, dampening, nesterov, beta1, beta2, eps;
   /* of the present step */
@@ -86,7 +86,8 @@ static lg_status allocate(lg_optim *o) {
   for (int32_t i = 0; i < g->n; i++) {
     if (g->nodes[i]->kind != LG_KIND_PARAM || !g->nodes[i]->grad.data) continue;
     int64_t size = lg_slot_size(&g->nodes[i]->value);
-    for (int64_t at = 0; at < size; at += TILE) o->segments[s++] = (segment){p, at, size - at < TILE ? size - at : TILE};
+    for (int64_t at = 0; at < size; at += TILE)
+      o->segments[s++] = (segment){p, at, size - at < TILE ? size - at : TILE};
     o->params[p++] = (param){i, 0};
   }
   return LG_OK;
@@ -95,8 +96,10 @@ static lg_status allocate(lg_optim *o) {
 lg_status lg_optim_new(lg_optim **out, lg_graph *g, int32_t optimizer) {
   if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
-  if (!g || !g->planned || !g->training) return lg_fail(LG_ESTATE, "an optimizer needs a graph that was planned for training");
-  if (optimizer < 0 || optimizer >= LG_OPTIMIZER_COUNT) return lg_fail(LG_EMISSING, "optimizer %d is none of the list", optimizer);
+  if (!g || !g->planned || !g->training)
+    return lg_fail(LG_ESTATE, "an optimizer needs a graph that was planned for training");
+  if (optimizer < 0 || optimizer >= LG_OPTIMIZER_COUNT)
+    return lg_fail(LG_EMISSING, "optimizer %d is none of the list", optimizer);
   lg_optim *o = lg_alloc(sizeof *o);
   if (!o) return lg_fail(LG_EMEM, "cannot allocate an optimizer");
   o->g = g;
@@ -122,8 +125,9 @@ static double *hyper(lg_optim *o, const char *name, double *min, double *max) {
     double *at, min, max;
     int sgd;
   } all[] = {
-      {"momentum", &o->momentum, 0, 0.999999999, 1}, {"dampening", &o->dampening, 0, 1, 1}, {"nesterov", &o->nesterov, 0, 1, 1},
-      {"beta1", &o->beta1, 0, 0.999999999, 0},       {"beta2", &o->beta2, 0, 0.999999999, 0}, {"eps", &o->eps, 0, 1, 0},
+      {"momentum", &o->momentum, 0, 0.999999999, 1}, {"dampening", &o->dampening, 0, 1, 1},
+      {"nesterov", &o->nesterov, 0, 1, 1},           {"beta1", &o->beta1, 0, 0.999999999, 0},
+      {"beta2", &o->beta2, 0, 0.999999999, 0},       {"eps", &o->eps, 0, 1, 0},
   };
   for (size_t i = 0; name && i < sizeof all / sizeof *all; i++)
     if (!strcmp(all[i].name, name) && all[i].sgd == (o->kind == LG_OPTIMIZER_SGD)) {
@@ -151,10 +155,13 @@ lg_status lg_optim_get(double *value, const lg_optim *o, const char *name) {
   return LG_OK;
 }
 
-lg_status lg_optim_group_set(lg_optim *o, int32_t index, double multiplier, double decay, double lower, int32_t trainable) {
+lg_status lg_optim_group_set(lg_optim *o, int32_t index, double multiplier, double decay, double lower,
+                             int32_t trainable) {
   if (!o) return lg_fail(LG_EARG, "the optimizer is NULL");
-  if (index < 0 || index >= o->n_groups) return lg_fail(LG_EMISSING, "group %d is outside 0..%d", index, o->n_groups - 1);
-  if (!(multiplier >= 0) || !isfinite(multiplier)) return lg_fail(LG_EARG, "multiplier = %g must be at least 0", multiplier);
+  if (index < 0 || index >= o->n_groups)
+    return lg_fail(LG_EMISSING, "group %d is outside 0..%d", index, o->n_groups - 1);
+  if (!(multiplier >= 0) || !isfinite(multiplier))
+    return lg_fail(LG_EARG, "multiplier = %g must be at least 0", multiplier);
   if (!(decay >= 0) || !isfinite(decay)) return lg_fail(LG_EARG, "decay = %g must be at least 0", decay);
   if (isnan(lower)) return lg_fail(LG_EARG, "lower is NaN");
   group *g = &o->groups[index];
@@ -165,7 +172,8 @@ lg_status lg_optim_group_set(lg_optim *o, int32_t index, double multiplier, doub
   return LG_OK;
 }
 
-lg_status lg_optim_group(int32_t *index, lg_optim *o, const char *name, double multiplier, double decay, double lower, int32_t trainable) {
+lg_status lg_optim_group(int32_t *index, lg_optim *o, const char *name, double multiplier, double decay, double lower,
+                         int32_t trainable) {
   if (!o || !index) return lg_fail(LG_EARG, "the optimizer or group is NULL");
   if (o->n_groups == MAX_GROUPS) return lg_fail(LG_EARG, "there are %d groups already", MAX_GROUPS);
   int32_t i = o->n_groups++;
@@ -187,7 +195,8 @@ static param *find_param(const lg_optim *o, int32_t node) {
 
 lg_status lg_optim_assign(lg_optim *o, int32_t node, int32_t index) {
   if (!o) return lg_fail(LG_EARG, "the optimizer is NULL");
-  if (index < 0 || index >= o->n_groups) return lg_fail(LG_EMISSING, "group %d is outside 0..%d", index, o->n_groups - 1);
+  if (index < 0 || index >= o->n_groups)
+    return lg_fail(LG_EMISSING, "group %d is outside 0..%d", index, o->n_groups - 1);
   param *p = find_param(o, node);
   if (!p) return lg_fail(LG_EMISSING, "node %d is no parameter that the loss depends on", node);
   p->group = index;
@@ -199,13 +208,14 @@ static void norm_tile(void *context, int64_t tile) {
   const segment *s = &o->segments[tile];
   const lg_slot *grad = &o->g->nodes[o->params[s->param].node]->grad;
   o->partial[tile] = !o->groups[o->params[s->param].group].trainable ? 0
-                     : grad->dtype == LG_F32                          ? lg_k_sumsq_f32((const float *)grad->data + s->first, s->n)
-                                                                      : lg_k_sumsq_f64((const double *)grad->data + s->first, s->n);
+                     : grad->dtype == LG_F32 ? lg_k_sumsq_f32((const float *)grad->data + s->first, s->n)
+                                             : lg_k_sumsq_f64((const double *)grad->data + s->first, s->n);
 }
 
 static void clamp(const lg_slot *value, int64_t first, int64_t n, double lower) {
   if (value->dtype == LG_F32)
-    for (float *x = (float *)value->data + first, *end = x + n; x < end; x++) *x = *x < (float)lower ? (float)lower : *x;
+    for (float *x = (float *)value->data + first, *end = x + n; x < end; x++)
+      *x = *x < (float)lower ? (float)lower : *x;
   else
     for (double *x = (double *)value->data + first, *end = x + n; x < end; x++) *x = *x < lower ? lower : *x;
 }
@@ -222,18 +232,28 @@ static void update_tile(void *context, int64_t tile) {
   int64_t width = lg_dtype_bytes(node->value.dtype), at = s->first * width;
   int f32 = node->value.dtype == LG_F32;
   if (o->kind == LG_OPTIMIZER_SGD) {
-    lg_sgd_step step = {o->lr * gr->multiplier, gr->decay, o->momentum, o->dampening, o->clip, o->nesterov != 0, o->step == 1};
+    lg_sgd_step step = {o->lr * gr->multiplier, gr->decay,   o->momentum, o->dampening, o->clip,
+                        o->nesterov != 0,       o->step == 1};
     if (f32)
       lg_k_sgd_f32((float *)(value + at), (float *)(slot[0] + at), (const float *)(grad + at), s->n, &step);
     else
       lg_k_sgd_f64((double *)(value + at), (double *)(slot[0] + at), (const double *)(grad + at), s->n, &step);
   } else {
-    lg_adam_step step = {o->lr * gr->multiplier, gr->decay, o->beta1, o->beta2, o->eps, 1 - pow(o->beta1, (double)o->step), 1 - pow(o->beta2, (double)o->step),
-                         o->clip, o->kind == LG_OPTIMIZER_ADAMW};
+    lg_adam_step step = {o->lr * gr->multiplier,
+                         gr->decay,
+                         o->beta1,
+                         o->beta2,
+                         o->eps,
+                         1 - pow(o->beta1, (double)o->step),
+                         1 - pow(o->beta2, (double)o->step),
+                         o->clip,
+                         o->kind == LG_OPTIMIZER_ADAMW};
     if (f32)
-      lg_k_adam_f32((float *)(value + at), (float *)(slot[0] + at), (float *)(slot[1] + at), (const float *)(grad + at), s->n, &step);
+      lg_k_adam_f32((float *)(value + at), (float *)(slot[0] + at), (float *)(slot[1] + at), (const float *)(grad + at),
+                    s->n, &step);
     else
-      lg_k_adam_f64((double *)(value + at), (double *)(slot[0] + at), (double *)(slot[1] + at), (const double *)(grad + at), s->n, &step);
+      lg_k_adam_f64((double *)(value + at), (double *)(slot[0] + at), (double *)(slot[1] + at),
+                    (const double *)(grad + at), s->n, &step);
   }
   if (gr->lower > -INFINITY) clamp(&node->value, s->first, s->n, gr->lower);
 }
@@ -248,7 +268,8 @@ lg_status lg_optim_step(double *norm, lg_optim *o, int64_t step, double lr, doub
   for (int64_t i = 0; i < o->n_segments; i++) sum += o->partial[i];
   double length = sqrt(sum);
   if (norm) *norm = length;
-  if (!isfinite(length)) return lg_fail(LG_ENAN, "the gradients' norm is %g at step %lld: nothing was changed", length, (long long)step);
+  if (!isfinite(length))
+    return lg_fail(LG_ENAN, "the gradients' norm is %g at step %lld: nothing was changed", length, (long long)step);
   o->step = step;
   o->lr = lr;
   o->clip = clip > 0 && length > clip ? clip / length : 1;

@@ -17,14 +17,16 @@ const lg_list lg_list_schedule = {"schedule", names, docs, LG_SCHEDULE_COUNT};
 
 static double cosine(double from, double to, double x) { return to + (from - to) * 0.5 * (1 + cos(M_PI * x)); }
 
-lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1, double p2, double p3) {
+lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1,
+                      double p2, double p3) {
   if (!multiplier) return lg_fail(LG_EARG, "multiplier is NULL");
-  if (schedule < 0 || schedule >= LG_SCHEDULE_COUNT) return lg_fail(LG_EMISSING, "schedule %d is none of the list", schedule);
+  if (schedule < 0 || schedule >= LG_SCHEDULE_COUNT)
+    return lg_fail(LG_EMISSING, "schedule %d is none of the list", schedule);
   if (total < 1 || step < 0 || step >= total)
     return lg_fail(LG_EARG, "step %lld is outside 0..%lld", (long long)step, (long long)total - 1);
   if (warmup < 0 || warmup >= total)
-    return lg_fail(LG_EARG, "a warm-up of %lld steps does not fit a training of %lld: expected 0..%lld", (long long)warmup, (long long)total,
-                   (long long)total - 1);
+    return lg_fail(LG_EARG, "a warm-up of %lld steps does not fit a training of %lld: expected 0..%lld",
+                   (long long)warmup, (long long)total, (long long)total - 1);
   if (step < warmup) {
     *multiplier = (double)(step + 1) / (double)warmup;
     if (schedule == LG_SCHEDULE_ONE_CYCLE) *multiplier /= p2;
@@ -35,7 +37,9 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
   case LG_SCHEDULE_STEP: *multiplier = pow(p1, floor(x * p2)); break;
   case LG_SCHEDULE_LINEAR: *multiplier = 1 + (p1 - 1) * x; break;
   case LG_SCHEDULE_COSINE: *multiplier = cosine(1, p1, x); break;
-  case LG_SCHEDULE_ONE_CYCLE: *multiplier = x < p1 ? cosine(1 / p2, 1, x / p1) : cosine(1, 1 / (p2 * p3), (x - p1) / (1 - p1)); break;
+  case LG_SCHEDULE_ONE_CYCLE:
+    *multiplier = x < p1 ? cosine(1 / p2, 1, x / p1) : cosine(1, 1 / (p2 * p3), (x - p1) / (1 - p1));
+    break;
   default: *multiplier = 1;
   }
   return LG_OK;
