@@ -193,6 +193,9 @@ lg_status lg_graph_attr_set(lg_graph *g, int32_t node, const char *attr, double 
  * parameter's gradient. Valid while the graph lives; contents until the next run. */
 lg_status lg_graph_value(lg_tensor **out, lg_graph *g, int32_t node);
 lg_status lg_graph_grad(lg_tensor **out, lg_graph *g, int32_t node);
+/* Fills a parameter or state: kind 0 with the constant a, 1 uniform in [a, b), 2 normal with mean a and deviation b;
+ * element i is f(seed, the node's number, i). */
+lg_status lg_graph_fill(lg_graph *g, int32_t node, int32_t kind, double a, double b, uint64_t seed);
 /* Borrows the tensor's memory for an input (same dtype, contiguous, rows ≤ max_batch) until the next bind. */
 lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value);
 /* mode 0 evaluation, 1 training (dropout on; its mask is f(seed, step, node, element)). Fails with "interrupted" on

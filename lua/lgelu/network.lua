@@ -1,0 +1,196 @@
+--- network: a model with its loss and score, planned and filled: what training, benches, probing and export work on.
+-- Built from resolved recipe sections; knows no files, no epochs and no optimizer (see lgelu.train, lgelu.optim).
+local C = require("lgelu.C")
+local errors = require("lgelu.errors")
+local gate = require("lgelu.gate")
+local models = require("lgelu.models")
+local nn = require("lgelu.nn")
+
+local ffi, lib, check = C.ffi, C.lib, C.check
+local network = {}
+local methods = {}
+methods.__index = methods
+
+-- A parameter's value as a float64 pointer; gates' s and their gradients are single float64 numbers.
+local function f64_pointer(self, view, id)
+  local out = ffi.new("lg_tensor *[1]")
+  check(view(out, self.graph, id))
+  local pointer = ffi.cast("double *", lib.lg_tensor_data(out[0]))
+  lib.lg_tensor_free(out[0]) -- the graph keeps the memory alive
+  return pointer
+end
+
+local FILL = { constant = 0, uniform = 1, normal = 2 }
+
+local function fill(self, seed)
+  for _, p in ipairs(self.params) do
+    local init = p.init
+    if init.kind ~= "gate" then check(lib.lg_graph_fill(self.graph, p.id, FILL[init.kind], init.a, init.b or 0, seed)) end
+  end
+end
+
+-- λ of each gate at the start; tied gates share the first one's.
+local function start_gates(self, config, seed, init_fn)
+  if config.kind ~= "lambda_gelu" then return end
+  local count = config.tie and math.min(1, #self.gates) or #self.gates
+  local lambdas
+  if config.lambda then
+    lambdas = {}
+    for i = 1, count do
+      lambdas[i] = type(config.lambda) == "table" and config.lambda[i] or config.lambda
+    end
+    if type(config.lambda) == "table" and #config.lambda ~= count then
+      errors.usage("gate.lambda has %d values, but the model has %d gate%s", #config.lambda, count, count == 1 and "" or "s")
+    end
+  else
+    lambdas = gate.init(init_fn or config.init, count, { t = config.t, seed = seed, reparam = config.reparam })
+  end
+  for i = 1, count do
+    self.gates[i].s_value[0] = gate.s(lambdas[i], config.t, config.reparam)
+  end
+end
+
+--- Builds, plans and fills a network.
+-- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
+--   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean, dtype = "f32"|"f64",
+--   seed =, gate_init = function (layer, count) → λ or nil, where = "file:line" of the model }
+-- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, info
+function network.new(o)
+  local dtype = o.dtype or "f32"
+  local b = nn.builder({ dtype = dtype, gate = o.gate, where = o.where })
+  local x = b:input("input", dtype, o.info.input_shape)
+  local logits = models.build(o.model, b, x, o.info)
+  if type(logits) ~= "table" or not logits.id then
+    errors.usage("%s: the model returned %s, expected its output node", o.where or "model", tostring(logits))
+  end
+  if #logits.shape ~= 2 or logits.shape[2] ~= o.info.classes then
+    errors.usage("%s: the model's output '%s' is [%s], expected [batch, %d] for %d classes", o.where or "model", logits.name,
+      table.concat(logits.shape, ", "), o.info.classes, o.info.classes)
+  end
+  local description = b:describe()
+  local labels = b:input("labels", "i32", {})
+  local loss
+  if o.loss == "mse" then
+    loss = b:op("mse", { logits, b:op("one_hot", { labels }, { classes = o.info.classes }, "targets") }, nil, "loss")
+  else
+    loss = b:op("softmax_xent", { logits, labels }, { label_smoothing = o.label_smoothing or 0 }, "loss")
+  end
+  local score = b:op("accuracy", { logits, labels }, nil, "score")
+  for _, node in ipairs({ logits, loss, score }) do
+    check(lib.lg_graph_output(b.graph, node.id))
+  end
+  local training = o.training ~= false
+  check(lib.lg_graph_plan(b.graph, o.batch, training and 1 or 0, loss.id))
+  local self = setmetatable({
+    graph = b.graph, gates = b.gates, params = b.params, info = o.info, description = description, seed = o.seed or 0,
+    input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id, gate_config = o.gate, training = training,
+  }, methods)
+  for _, g in ipairs(self.gates) do
+    if g.s then
+      g.s_value = f64_pointer(self, lib.lg_graph_value, g.s)
+      if training then g.s_grad = f64_pointer(self, lib.lg_graph_grad, g.s) end
+    end
+  end
+  fill(self, self.seed)
+  start_gates(self, o.gate, self.seed, o.gate_init)
+  return self
+end
+
+--- Gives the network its next batch; both tensors must stay unchanged until backward is done.
+function methods:bind(x, y)
+  check(lib.lg_graph_bind(self.graph, self.input, x))
+  check(lib.lg_graph_bind(self.graph, self.labels, y))
+end
+
+--- Runs forward. mode: "train" or "eval"; step names dropout's masks. Returns loss and score of the batch.
+function methods:forward(mode, step)
+  check(lib.lg_graph_forward(self.graph, mode == "train" and 1 or 0, self.seed, step or 0))
+  if not self.loss_value then -- the workspace never moves once it is planned
+    self.loss_value = f64_pointer(self, lib.lg_graph_value, self.loss)
+    self.score_value = f64_pointer(self, lib.lg_graph_value, self.score)
+  end
+  return self.loss_value[0], self.score_value[0]
+end
+
+--- Runs backward of the last forward in training mode.
+function methods:backward() check(lib.lg_graph_backward(self.graph)) end
+
+local stat = ffi.new("double[1]")
+
+--- λ of each gate by its present s (or its fixed λ): list in forward order, empty when the gates have no λ.
+function methods:lambdas()
+  local list, config = {}, self.gate_config
+  for i, g in ipairs(self.gates) do
+    if g.s then list[i] = gate.lambda(g.s_value[0], config.t, config.reparam) end
+  end
+  return list
+end
+
+--- s of each gate, as lambdas().
+function methods:s_values()
+  local list = {}
+  for i, g in ipairs(self.gates) do
+    if g.s then list[i] = g.s_value[0] end
+  end
+  return list
+end
+
+--- ∂L/∂λ of each gate in the last backward, one for each gate even when they are tied.
+function methods:lambda_grads()
+  local list = {}
+  for i, g in ipairs(self.gates) do
+    if g.s then
+      check(lib.lg_graph_node_stat(stat, self.graph, g.id, 1))
+      list[i] = stat[0]
+    end
+  end
+  return list
+end
+
+--- A view of a parameter's value or (what = "grad") gradient, by name.
+function methods:tensor(name, what)
+  local tensor = require("lgelu.tensor")
+  local id = lib.lg_graph_node_find(self.graph, name)
+  if id < 0 then
+    local names = {}
+    for i, p in ipairs(self.params) do
+      names[i] = p.name
+    end
+    errors.usage("the network has no '%s'%s", name, errors.suggest(name, names))
+  end
+  local out = ffi.new("lg_tensor *[1]")
+  check((what == "grad" and lib.lg_graph_grad or lib.lg_graph_value)(out, self.graph, id))
+  return tensor.wrap(out[0], self.graph)
+end
+
+--- What is wrong when a loss or gradient is not finite: the first node, in words.
+function methods:explain_nonfinite()
+  local node, text = ffi.new("int32_t[1]"), ffi.new("char[512]")
+  check(lib.lg_graph_find_nonfinite(node, text, 512, self.graph))
+  if node[0] < 0 then return "all values and gradients of the last batch are finite" end
+  local where = ffi.string(lib.lg_graph_node_where(self.graph, node[0]))
+  return ("%s'%s' (%s): %s"):format(where ~= "" and where .. ": " or "", ffi.string(lib.lg_graph_node_name(self.graph, node[0])),
+    ffi.string(lib.lg_graph_node_kind(self.graph, node[0])), ffi.string(text))
+end
+
+--- Number of trainable numbers.
+function methods:parameter_count()
+  local n = 0
+  for _, p in ipairs(self.params) do
+    local size = 1
+    for _, dim in ipairs(p.shape) do
+      size = size * dim
+    end
+    n = n + size
+  end
+  return n
+end
+
+--- Planned bytes: parameters, gradients, and activations with workspace.
+function methods:memory()
+  local out = ffi.new("int64_t[3]")
+  check(lib.lg_graph_memory(out, out + 1, out + 2, self.graph))
+  return tonumber(out[0]), tonumber(out[1]), tonumber(out[2])
+end
+
+return network

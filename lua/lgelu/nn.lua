@@ -1,0 +1,263 @@
+--- nn: builds a graph out of layers. A model is a function (nn, x, info) → output node that calls the layers below.
+-- Nothing is computed here and no value exists yet: lgelu.network plans the graph, fills its parameters and runs it.
+--
+--   model = function(nn, x, info)
+--     x = nn:flatten(x)
+--     x = nn:gate(nn:linear(x, 64))
+--     return nn:linear(x, info.classes)
+--   end
+--
+-- A node is a table { id, shape } with `a + b` for residual sums; shape is a list, "batch" stands for the batch.
+-- info = { classes =, input_shape = {…} } is what the data set says.
+local C = require("lgelu.C")
+local errors = require("lgelu.errors")
+local paths = require("lgelu.paths")
+
+local ffi, lib, check = C.ffi, C.lib, C.check
+local nn = {}
+local builder = {}
+builder.__index = builder
+
+-- Where the model was declared: the innermost frame outside lgelu's own modules, "file:line".
+local function place(self)
+  for level = 3, 30 do
+    local frame = debug.getinfo(level, "Sl")
+    if not frame then break end
+    local file = frame.source:match("^@(.*)")
+    if file and frame.currentline > 0 and file:sub(1, #paths.root + 11) ~= paths.root .. "/lua/lgelu/" then
+      return file .. ":" .. frame.currentline
+    end
+  end
+  return self.where
+end
+
+local node = {}
+node.__index = node
+node.__add = function(a, b) return a.builder:add(a, b) end
+node.__tostring = function(n) return ("node %s [%s]"):format(n.name, table.concat(n.shape, ", ")) end
+
+local function wrap(self, id)
+  local rank, shape, list = ffi.new("int32_t[1]"), ffi.new("int64_t[8]"), {}
+  check(lib.lg_graph_node_shape(rank, shape, self.graph, id))
+  for i = 0, rank[0] - 1 do
+    list[i + 1] = shape[i] < 0 and "batch" or tonumber(shape[i])
+  end
+  return setmetatable({ id = id, builder = self, shape = list, name = ffi.string(lib.lg_graph_node_name(self.graph, id)) },
+    node)
+end
+
+--- A builder with an empty graph.
+-- @param options  { dtype = "f32"|"f64" (default f32), gate = the recipe's gate section, where = "file:line" of the model }
+function nn.builder(options)
+  local out = ffi.new("lg_graph *[1]")
+  check(lib.lg_graph_new(out, lib.lg_list_find("dtype", options.dtype or "f32")))
+  return setmetatable({
+    graph = ffi.gc(out[0], lib.lg_graph_free), dtype = options.dtype or "f32", gate_config = options.gate,
+    where = options.where or "", scopes = {}, counts = {}, params = {}, gates = {},
+  }, builder)
+end
+
+-- The full path of a node: scopes, then its own name or the kind with a running number ("gate2").
+local function path(self, kind, name)
+  local prefix = #self.scopes > 0 and table.concat(self.scopes, ".") .. "." or ""
+  if not name then
+    local key = prefix .. kind
+    self.counts[key] = (self.counts[key] or 0) + 1
+    name = kind .. self.counts[key]
+  end
+  return prefix .. name
+end
+
+local function need_node(value, what)
+  if type(value) ~= "table" or getmetatable(value) ~= node then
+    errors.usage("%s: expected a node that another layer returned, found %s", what, type(value) == "table" and "a table" or tostring(value))
+  end
+end
+
+--- Adds an op by its name. Layers use it; so may models, for ops without a layer of their own.
+-- @param op  name in the list of ops    @param inputs  list of nodes
+-- @param attrs  { attribute = number } or nil (defaults)    @param name  path in the model
+function builder:op(op, inputs, attrs, name)
+  local index = lib.lg_list_find("op", op)
+  if index < 0 then
+    local names, i = {}, 0
+    while lib.lg_list_name("op", i) ~= nil do
+      names[i + 1] = ffi.string(lib.lg_list_name("op", i))
+      i = i + 1
+    end
+    errors.usage("%s: there is no op '%s'%s", place(self), op, errors.suggest(op, names))
+  end
+  local ids, values, count, known = ffi.new("int32_t[8]"), ffi.new("double[16]"), 0, {}
+  for i, input in ipairs(inputs) do
+    need_node(input, op)
+    ids[i - 1] = input.id
+  end
+  local range = ffi.new("double[3]")
+  while lib.lg_op_attr_name(index, count) ~= nil do
+    local attr = ffi.string(lib.lg_op_attr_name(index, count))
+    known[attr] = true
+    check(lib.lg_op_attr_range(range, range + 1, range + 2, index, count))
+    values[count] = attrs and attrs[attr] or range[0]
+    count = count + 1
+  end
+  for attr in pairs(attrs or {}) do
+    if not known[attr] then errors.usage("%s: %s has no attribute '%s'%s", place(self), op, attr, errors.suggest(attr, known)) end
+  end
+  local id = ffi.new("int32_t[1]")
+  local status = lib.lg_graph_op(id, self.graph, index, #inputs, ids, count, values, name, place(self))
+  if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
+  return wrap(self, id[0])
+end
+
+--- An input of the graph. shape: list without the batch.
+function builder:input(name, dtype, shape)
+  local dims = ffi.new("int64_t[8]", -1)
+  for i, dim in ipairs(shape) do
+    dims[i] = dim
+  end
+  local id = ffi.new("int32_t[1]")
+  check(lib.lg_graph_input(id, self.graph, lib.lg_list_find("dtype", dtype), #shape + 1, dims, name, self.where))
+  return wrap(self, id[0])
+end
+
+--- A trainable parameter.
+-- @param init  { kind = "uniform"|"normal"|"constant", a =, b = }: bounds, mean and deviation, or value
+-- @param options  { group = "weights"|"no_decay"|"gates", dtype = } (default: by rank; the graph's dtype)
+function builder:param(name, shape, init, options)
+  options = options or {}
+  local dims, id = ffi.new("int64_t[8]"), ffi.new("int32_t[1]")
+  for i, dim in ipairs(shape) do
+    dims[i - 1] = dim
+  end
+  local full = path(self, "param", name)
+  local status = lib.lg_graph_param(id, self.graph, lib.lg_list_find("dtype", options.dtype or self.dtype), #shape, dims, full, place(self))
+  if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
+  self.params[#self.params + 1] = {
+    name = full, id = id[0], shape = shape, init = init, group = options.group or (#shape > 1 and "weights" or "no_decay"),
+  }
+  return wrap(self, id[0])
+end
+
+--- Runs fn(self) with names under "name.": nn:scope("block1", function(nn) … end). Returns what fn returns.
+function builder:scope(name, fn)
+  self.scopes[#self.scopes + 1] = name
+  local result = fn(self)
+  self.scopes[#self.scopes] = nil
+  return result
+end
+
+--- Fully connected layer: x[…, k] → […, units].
+-- @param options  { name =, bias = true }. Weights and biases start uniform in ±1/√k, as PyTorch's Linear does.
+function builder:linear(x, units, options)
+  need_node(x, "linear")
+  options = options or {}
+  local k = x.shape[#x.shape]
+  if type(units) ~= "number" or units < 1 or units % 1 ~= 0 then
+    errors.usage("%s: linear: units must be a whole number from 1 on, found %s", place(self), tostring(units))
+  end
+  if type(k) ~= "number" then
+    errors.usage("%s: linear: the last dimension of [%s] must be known: flatten first", place(self), table.concat(x.shape, ", "))
+  end
+  local name = path(self, "linear", options.name)
+  local bound = 1 / math.sqrt(k)
+  local init = { kind = "uniform", a = -bound, b = bound }
+  local saved = self.scopes
+  self.scopes = {}
+  local inputs = { x, self:param(name .. ".weight", { units, k }, init) }
+  if options.bias ~= false then inputs[3] = self:param(name .. ".bias", { units }, init) end
+  self.scopes = saved
+  return self:op("linear", inputs, nil, name)
+end
+
+--- The activation of the recipe's gate section; each call is one gate, with its own λ (unless they are tied).
+-- @param options  { name = }
+function builder:gate(x, options)
+  need_node(x, "gate")
+  local config = self.gate_config or { kind = "lambda_gelu", reparam = "softplus", t = 0.1 }
+  local name = path(self, "gate", options and options.name)
+  local attrs = { kind = lib.lg_list_find("activation", config.kind) }
+  local inputs, gate = { x }, { name = name }
+  if config.kind == "lambda_gelu" then
+    attrs.reparam, attrs.t = lib.lg_list_find("reparam", config.reparam), config.t
+    local s = config.tie and self.tied_s
+    if not s then
+      local saved = self.scopes
+      self.scopes = {}
+      s = self:param(config.tie and "gate.s" or name .. ".s", { 1 }, { kind = "gate" }, { group = "gates", dtype = "f64" })
+      self.scopes = saved
+      if config.tie then self.tied_s = s end
+    end
+    inputs[2], gate.s = s, s.id
+  end
+  local out = self:op("gate", inputs, attrs, name)
+  gate.id = out.id
+  self.gates[#self.gates + 1] = gate
+  return out
+end
+
+--- A fixed activation of the family by name ("silu", "gelu_tanh", …), which is no gate: never hardened nor swapped.
+function builder:activation(x, kind, options)
+  local index = lib.lg_list_find("activation", kind)
+  if index < 0 then
+    local names, i = {}, 0
+    while lib.lg_list_name("activation", i) ~= nil do
+      names[i + 1] = ffi.string(lib.lg_list_name("activation", i))
+      i = i + 1
+    end
+    errors.usage("%s: there is no activation '%s'%s", place(self), tostring(kind), errors.suggest(kind, names))
+  end
+  return self:op("gate", { x }, { kind = index }, path(self, kind, options and options.name))
+end
+
+--- Dropout with probability p, in training only.
+function builder:dropout(x, p, options)
+  return self:op("dropout", { x }, { p = p }, path(self, "dropout", options and options.name))
+end
+
+--- a + b of equal shapes; also written a + b.
+function builder:add(a, b, options) return self:op("add", { a, b }, nil, path(self, "add", options and options.name)) end
+
+--- Adds a learned bias[n] to x[…, n].
+function builder:bias(x, options)
+  need_node(x, "bias")
+  local name = path(self, "bias", options and options.name)
+  local saved = self.scopes
+  self.scopes = {}
+  local b = self:param(name .. ".bias", { x.shape[#x.shape] }, { kind = "constant", a = 0 })
+  self.scopes = saved
+  return self:op("bias", { x, b }, nil, name)
+end
+
+--- All dimensions behind the batch become one.
+function builder:flatten(x, options) return self:op("flatten", { x }, nil, path(self, "flatten", options and options.name)) end
+
+--- The same elements in another shape: list of dimensions without the batch.
+function builder:reshape(x, shape, options)
+  local attrs = { rank = #shape + 1, d0 = -1 }
+  for i, dim in ipairs(shape) do
+    attrs["d" .. i] = dim
+  end
+  return self:op("reshape", { x }, attrs, path(self, "reshape", options and options.name))
+end
+
+--- The graph as text, one node a line: part of what names a run whose model is a Lua function.
+function builder:describe()
+  local lines, inputs, value = {}, ffi.new("int32_t[8]"), ffi.new("double[1]")
+  for id = 0, lib.lg_graph_nodes(self.graph) - 1 do
+    local n, kind, parts = wrap(self, id), ffi.string(lib.lg_graph_node_kind(self.graph, id)), {}
+    for i = 0, lib.lg_graph_node_inputs(self.graph, id, inputs, 8) - 1 do
+      parts[#parts + 1] = "#" .. inputs[i]
+    end
+    local op, i = lib.lg_list_find("op", kind), 0
+    while op >= 0 and lib.lg_op_attr_name(op, i) ~= nil do
+      local attr = ffi.string(lib.lg_op_attr_name(op, i))
+      check(lib.lg_graph_attr_get(value, self.graph, id, attr))
+      parts[#parts + 1] = ("%s=%.17g"):format(attr, value[0])
+      i = i + 1
+    end
+    lines[#lines + 1] = ("#%d %s %s(%s) [%s]"):format(id, n.name, kind, table.concat(parts, " "), table.concat(n.shape, ", "))
+  end
+  return table.concat(lines, "\n")
+end
+
+return nn
