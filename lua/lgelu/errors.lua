@@ -1,5 +1,5 @@
 --- Errors that people see: a kind, one message, and the exit status that goes with it.
--- An error that is not one of these is a fault of lgelu itself; the program then prints a traceback (src/cli/main.c).
+-- An error that is not one of these is a fault of lgelu itself; the program says so (src/cli/main.c).
 -- Used by every module; knows none.
 local errors = {}
 

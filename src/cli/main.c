@@ -3,7 +3,7 @@
  * its libraries (OpenMP, BLAS) is set.
  * Lua sees two modules that only the program has: lgelu.program { exe, root, library } and lgelu.terminal.
  * Exit status: what lgelu.cli returns; for an error object its own (1 failed, 2 usage, 130 interrupted); 1 for a fault
- * of lgelu itself, with a traceback. LGELU_DEBUG=trace shows the traceback of every error. */
+ * of lgelu itself. LGELU_DEBUG=trace shows the traceback of every error. */
 #include "cli.h"
 #include <lauxlib.h>
 #include <limits.h>
@@ -113,7 +113,7 @@ static int is_error_object(lua_State *L, int *status) {
 /* The message handler: prints the error where the stack still is as it was, and leaves the exit status. */
 static int report(lua_State *L) {
   const char *debug = getenv("LGELU_DEBUG");
-  int status = EXIT_FAULT, object = is_error_object(L, &status), trace = !object || (debug && !strcmp(debug, "trace"));
+  int status = EXIT_FAULT, object = is_error_object(L, &status), trace = debug && !strcmp(debug, "trace");
   if (object) {
     lua_getfield(L, -1, "message");
   } else {
@@ -127,6 +127,8 @@ static int report(lua_State *L) {
   if (trace) {
     luaL_traceback(L, L, NULL, 1);
     fprintf(stderr, "%s\n", lua_tostring(L, -1));
+  } else if (!object) {
+    fprintf(stderr, "with LGELU_DEBUG=trace in the environment it shows where\n");
   }
   lua_pushinteger(L, status);
   return 1;

@@ -1,0 +1,132 @@
+--- Specification of the command line's front: verbs, options, help, exit statuses, and what `lgelu run` hands on.
+-- The verbs' own work is specified with their parts.
+
+local fakes = dofile("tests/spec/support/recipe_fakes.lua")
+local cli = require("lgelu.cli")
+local verbs = require("lgelu.cli.verbs")
+
+--- Runs main(argv) in this process; returns status (or the error object) and what it wrote.
+local function main(...)
+  local written, write = {}, io.write
+  io.write = function(...) -- luacheck: ignore 122
+    for _, text in ipairs({ ... }) do written[#written + 1] = text end
+    return io.stdout
+  end
+  local ok, result = pcall(cli.main, { ... })
+  io.write = write -- luacheck: ignore 122
+  return result, table.concat(written), ok
+end
+
+local function message(...)
+  local e, _, ok = main(...)
+  assert.is_false(ok)
+  assert.equal("usage", e.kind)
+  return e.message
+end
+
+describe("the command line", function()
+  it("shows every verb with its summary, and examples", function()
+    local status, text = main("--help")
+    assert.equal(0, status)
+    for _, name in ipairs(verbs) do
+      assert.truthy(text:find("\n  " .. name .. " +" .. require("lgelu.cli." .. name).summary:gsub("%p", "%%%0")), name)
+    end
+    assert.equal(text, select(2, main("help")))
+    assert.equal(text, select(2, main("-h")))
+  end)
+
+  it("shows its version", function()
+    local status, text = main("--version")
+    assert.equal(0, status)
+    assert.truthy(text:find("^lgelu %d+%.%d+%.%d+\n$"))
+  end)
+
+  it("shows the help of every verb, by --help, -h and help VERB", function()
+    for _, name in ipairs(verbs) do
+      local status, text = main(name, "--help")
+      assert.equal(0, status)
+      assert.equal("Usage: lgelu " .. name, text:sub(1, 13 + #name))
+      assert.equal(text, select(2, main(name, "-h")))
+      assert.equal(text, select(2, main("help", name)))
+    end
+  end)
+
+  it("names the nearest verb, option or topic for a misspelt one", function()
+    assert.equal("'hlep' is no verb of lgelu, did you mean 'help'?; 'lgelu help' lists them", message("hlep"))
+    assert.equal("unknown option '--versoin', did you mean '--version'?; options of a verb stand after it",
+      message("--versoin"))
+    assert.equal("help: unknown option '--hlep', did you mean '--help'?; see 'lgelu help --help'",
+      message("help", "--hlep"))
+    assert.equal("help: too many arguments; see 'lgelu help --help'", message("help", "a", "b"))
+    assert.equal("which verb? For example 'lgelu run mlp_fmnist'; 'lgelu help' lists the verbs", message())
+    assert.truthy(message("help", "recipes"):find("^help: no topic 'recipes', did you mean 'recipe'%?; topics: "))
+  end)
+end)
+
+describe("the program", function()
+  local program = os.getenv("LGELU_PROGRAM") or "build/lgelu"
+
+  local function run(words, errors_to)
+    local pipe = io.popen(("%s %s 2>%s; echo status=$?"):format(program, words, errors_to or "&1"))
+    local text = pipe:read("*a")
+    pipe:close()
+    return tonumber(text:match("status=(%d+)\n$")), (text:gsub("status=%d+\n$", ""))
+  end
+
+  it("ends with the status of the error, its message on standard error", function()
+    assert.equal(0, (run("--help")))
+    assert.equal(0, (run("help activations")))
+    local status, text = run("hlep")
+    assert.equal(2, status)
+    assert.equal("lgelu: 'hlep' is no verb of lgelu, did you mean 'help'?; 'lgelu help' lists them\n", text)
+    assert.equal("", select(2, run("hlep", "/dev/null")))
+  end)
+
+  it("shows a traceback when asked, and only then", function()
+    assert.truthy(select(2, run("hlep")):find("traceback") == nil)
+    local pipe = io.popen(("LGELU_DEBUG=trace %s hlep 2>&1"):format(program))
+    local text = pipe:read("*a")
+    pipe:close()
+    assert.truthy(text:find("stack traceback", 1, true))
+  end)
+end)
+
+describe("help", function()
+  fakes.install()
+
+  it("explains every key of a recipe, in the whole, by section and alone", function()
+    local whole = select(2, main("help", "recipe"))
+    for _, section in ipairs(require("lgelu.recipe").docs()) do
+      for _, row in ipairs(section.rows) do
+        local path = (section.name == "" and "" or section.name .. ".") .. row.entry.key
+        assert.truthy(whole:find(row.entry.doc, 1, true), path)
+        local page = select(2, main("help", "recipe." .. path))
+        assert.equal("recipe." .. path .. "\n  " .. row.entry.doc .. "\n", page:sub(1, 12 + #path + #row.entry.doc - 1))
+        if section.name ~= "" then
+          assert.truthy(select(2, main("help", "recipe." .. section.name)):find("\n  " .. row.entry.key, 1, true), path)
+        end
+      end
+    end
+  end)
+
+  it("gives type, default, range and an example of a key", function()
+    assert.equal("recipe.gate.t\n"
+      .. "  Temperature t of λ(s). Smaller: the same step of s moves λ further.\n"
+      .. "  type     a number > 0\n"
+      .. "  default  0.1\n"
+      .. "  range    > 0\n"
+      .. "  with     gate.kind = lambda_gelu\n"
+      .. "  example  gate.t=0.3\n", select(2, main("help", "recipe.gate.t")))
+    assert.equal(select(2, main("help", "recipe.gate.t")), select(2, main("help", "gate.t")))
+    assert.equal("help: recipes have no 'gate.tt', did you mean 'recipe.gate.t'?; 'lgelu help recipe' lists all keys",
+      message("help", "recipe.gate.tt"))
+  end)
+
+  it("lists the activations and reparameterizations of the engine with what they are", function()
+    local text = select(2, main("help", "activations"))
+    for _, name in ipairs(require("lgelu.recipe.schema").engine_names("activation")) do
+      assert.truthy(text:find("\n  " .. name .. " +%S"), name)
+    end
+    assert.truthy(select(2, main("help", "reparams")):find("\n  softplus +%S"))
+  end)
+end)
