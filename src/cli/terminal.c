@@ -102,7 +102,7 @@ static void on_interrupt(int number) {
   line_cleared = 1;
 }
 
-/* readline looks here between keys and after a signal. */
+/* readline calls this when a signal interrupts its waiting for a key. */
 static int clear_line(void) {
   if (!line_cleared) return 0;
   line_cleared = 0;
@@ -120,7 +120,6 @@ static int terminal_readline(lua_State *L) {
   rl_readline_name = "lgelu";
   rl_attempted_completion_function = complete;
   rl_completer_word_break_characters = " \t\n\"'(){}[]<>=+-*/%^#,;~";
-  rl_event_hook = clear_line;
   rl_signal_event_hook = clear_line;
   rl_catch_signals = 0;
   struct sigaction ours = {.sa_handler = on_interrupt}, before;
@@ -129,7 +128,10 @@ static int terminal_readline(lua_State *L) {
   char *line = readline(prompt);
   completing = NULL;
   sigaction(SIGINT, &before, NULL);
-  if (!line) return 0;
+  if (!line) {
+    lua_pushnil(L);
+    return 1;
+  }
   lua_pushstring(L, line);
   free(line);
   return 1;
