@@ -3,4 +3,5 @@
 -- arguments with lua-argparse, run = function(args) returning the exit status (nil: 0) }. Verbs that work are here.
 return {
   "help",
+  "test",
 }
