@@ -324,15 +324,6 @@ function recipe.docs()
   return docs
 end
 
---- The numbers p1, p2, p3 that lg_schedule takes, out of config.schedule (0 where the schedule has none).
-function recipe.schedule_numbers(values)
-  local p = { 0, 0, 0 }
-  for _, entry in ipairs(schema.section("schedule").entries(values.name)) do
-    if entry.p then p[entry.p] = values[entry.key] end
-  end
-  return p[1], p[2], p[3]
-end
-
 --- The resolved recipe as aligned lines: key, value, and where the value came from.
 function recipe.describe(resolved)
   return require("lgelu.recipe.describe")(resolved)

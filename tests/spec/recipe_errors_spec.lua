@@ -47,6 +47,13 @@ local IN_RECIPE = {
   { 'optimizer = { lr = math.huge }', "r.lua:4: optimizer.lr: found inf, expected a number > 0" },
   { 'optimizer = { lr = print_me }', "r.lua:4: 'print_me' is not defined" },
   { 'train = { last = "kep" }', "r.lua:4: train.last: found 'kep', expected one of keep, drop, did you mean 'keep'?" },
+  { 'optimizer = { beta1 = 0.9, name = "sgd" }',
+    "r.lua:4: optimizer.beta1: a key of optimizer.name = adam, adamw, but here it is 'sgd'" },
+  { 'optimizer = { name = "sgd", nesterov = true }', "r.lua:4: optimizer.nesterov: found momentum 0 and dampening 0, "
+    .. "expected momentum > 0 and dampening 0" },
+  { 'optimizer = { name = "adamv" }',
+    "r.lua:4: optimizer.name: found 'adamv', expected one of sgd, adam, adamw, did you mean 'adam'?" },
+  { 'schedule = { warmup = 1 }', "r.lua:4: schedule.warmup: found 1, expected a number >= 0 and < 1" },
   { 'seed = -1', "r.lua:4: seed: found -1, expected an integer from 0 to 9007199254740992" },
   { 'name = "a/b"',
     "r.lua:4: name: found 'a/b', expected up to 100 letters, digits, '_', '.', '-', not '.' or '-' at its start" },

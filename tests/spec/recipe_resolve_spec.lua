@@ -82,6 +82,15 @@ describe("a resolved recipe", function()
       load({ overrides = { "data.source=moons" } }).config.data)
   end)
 
+  it("knows each optimizer's and schedule's own keys and defaults", function()
+    local r = load({ overrides = { "optimizer.name=sgd", "optimizer.momentum=0.9", "schedule.name=one_cycle" } })
+    assert.same({ name = "sgd", lr = 1e-3, weight_decay = 0, decay_biases = false, decay_gates = false, clip = 0,
+      momentum = 0.9, dampening = 0, nesterov = false }, r.config.optimizer)
+    assert.same({ name = "one_cycle", warmup = 0, rise = 0.3, start_div = 25, final_div = 1e4 }, r.config.schedule)
+    assert.same({ name = "cosine", warmup = 0, final = 0 },
+      load({ overrides = { "schedule.name=cosine" } }).config.schedule)
+  end)
+
   it("lets the later one of gate.lambda and gate.init stand", function()
     local by_lambda = load({ overrides = { "gate.lambda=2" } }).config.gate
     assert.equal(2, by_lambda.lambda)
@@ -197,6 +206,32 @@ return {
     local given = load({ overrides = { "gate.lambda={1.25,1.5,1.75,2}" } }, INLINE)
     assert.equal(given.hash, r.hash)
     assert.equal(given.run_name, r.run_name)
+  end)
+end)
+
+describe("a stored recipe", function()
+  it("resolves to what it was", function()
+    local r = load({ budget = "smoke", seed = 4, overrides = { "optimizer.lr=0.0003", "data.path=there",
+      "model.hidden={}" } })
+    local again = recipe.from_stored(r.json, SOURCE, "run.h5")
+    assert.same(r.config, again.config)
+    assert.equal(r.run_name, again.run_name)
+    assert.equal(r.hash, again.hash)
+    assert.equal(r.json, again.json)
+  end)
+
+  it("takes functions from the stored source", function()
+    local source = 'return { data = { source = "digits" }, model = function() return 7 end,\n'
+      .. "  gate = { init = function() return 2 end } }\n"
+    local again = recipe.from_stored(load(nil, source).json, source, "run.h5")
+    assert.equal(7, again.model())
+    assert.equal(2, again.gate_init())
+  end)
+
+  it("must be JSON", function()
+    local ok, e = pcall(recipe.from_stored, "{", SOURCE, "run.h5")
+    assert.is_false(ok)
+    assert.equal("run.h5: config: expected JSON, found '{'", tostring(e))
   end)
 end)
 

@@ -5,9 +5,9 @@
 -- A section has a `variant`: the key whose value decides which other keys apply (optimizer.name = "sgd" brings
 -- momentum). An entry is { key=, type="number|list|…", default=, min=, max=, exclusive_min=, exclusive_max=, choices=
 -- list or function, items= (type of a list's items), of= (variants that have the key; all without it), default_of=
--- (variant → default), required=, optional=, instead_of= (a key that it takes the place of), p= (which number of
--- lg_schedule it is), hashed=false (does not enter the recipe's hash), example=, doc= }. An optional entry without a
--- default is left out of the configuration when it is not given.
+-- (variant → default), required=, optional=, instead_of= (a key that it takes the place of), hashed=false
+-- (does not enter the recipe's hash), example=, doc= }. An optional entry without a default is left out of the
+-- configuration when it is not given.
 
 local C = require("lgelu.C")
 
@@ -111,18 +111,18 @@ sections.schedule = {
       example = "schedule.name=cosine", doc = "Shape of the learning rate over the run." },
     { key = "warmup", type = "number", default = 0, min = 0, exclusive_max = 1, example = "schedule.warmup=0.05",
       doc = "Share of the run's steps over which the rate rises linearly from near 0." },
-    { key = "final", type = "number", default = 0, min = 0, max = 1, of = { "linear", "cosine" }, p = 1,
+    { key = "final", type = "number", default = 0, min = 0, max = 1, of = { "linear", "cosine" },
       example = "schedule.final=0.01", doc = "Where the rate ends, as a multiple of the base rate." },
-    { key = "gamma", type = "number", default = 0.1, exclusive_min = 0, max = 1, of = { "step" }, p = 1,
-      example = "schedule.gamma=0.5", doc = "Factor at the end of each part." },
-    { key = "parts", type = "integer", default = 3, min = 1, of = { "step" }, p = 2, example = "schedule.parts=4",
-      doc = "Equal parts of the run after warm-up, each with its own constant rate." },
-    { key = "pct_start", type = "number", default = 0.3, exclusive_min = 0, exclusive_max = 1, of = { "one_cycle" },
-      p = 1, example = "schedule.pct_start=0.2", doc = "Share of the steps after warm-up over which the rate rises." },
-    { key = "div_factor", type = "number", default = 25, min = 1, of = { "one_cycle" }, p = 2,
-      example = "schedule.div_factor=10", doc = "Base rate over starting rate." },
-    { key = "final_div_factor", type = "number", default = 1e4, min = 1, of = { "one_cycle" }, p = 3,
-      example = "schedule.final_div_factor=100", doc = "Starting rate over ending rate." },
+    { key = "gamma", type = "number", default = 0.1, exclusive_min = 0, max = 1, of = { "step" },
+      example = "schedule.gamma=0.5", doc = "Factor from each part to the next." },
+    { key = "parts", type = "integer", default = 3, min = 1, of = { "step" }, example = "schedule.parts=4",
+      doc = "Equal parts of the run after warm-up, each with a constant rate of its own." },
+    { key = "rise", type = "number", default = 0.3, exclusive_min = 0, exclusive_max = 1, of = { "one_cycle" },
+      example = "schedule.rise=0.2", doc = "Share of the steps after warm-up over which the rate rises." },
+    { key = "start_div", type = "number", default = 25, min = 1, of = { "one_cycle" },
+      example = "schedule.start_div=10", doc = "Base rate over the rate at the start." },
+    { key = "final_div", type = "number", default = 1e4, min = 1, of = { "one_cycle" },
+      example = "schedule.final_div=100", doc = "Rate at the start over the rate at the end." },
   },
 }
 
