@@ -19,10 +19,12 @@ enum {
 /* id, name, doc; p1, p2, p3 are the numbers of lg_schedule. */
 #define LG_SCHEDULE_LIST(X)                                                                                            \
   X(CONSTANT, "constant", "the base rate throughout")                                                                  \
-  X(STEP, "step", "multiplied by p1 (gamma) at each of p2 equal parts' borders")                                       \
-  X(LINEAR, "linear", "falls in a straight line to p1 times the base rate")                                            \
-  X(COSINE, "cosine", "falls along half a cosine to p1 times the base rate")                                           \
-  X(ONE_CYCLE, "one_cycle", "rises along a cosine from 1/p2 over the fraction p1 of all steps, then falls to 1/(p2·p3)")
+  X(STEP, "step", "multiplied by gamma (p1) from each of parts (p2) equal parts to the next")                          \
+  X(LINEAR, "linear", "falls in a straight line to final (p1) times the base rate")                                    \
+  X(COSINE, "cosine", "falls along half a cosine to final (p1) times the base rate")                                   \
+  X(ONE_CYCLE, "one_cycle",                                                                                            \
+    "rises along a cosine from 1/start_div (p2) over the share rise (p1), then falls to 1/(start_div·final_div), "    \
+    "final_div (p3)")
 enum {
 #define X(id, name, doc) LG_SCHEDULE_##id,
   LG_SCHEDULE_LIST(X)

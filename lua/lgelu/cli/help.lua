@@ -32,7 +32,6 @@ function help.overview()
   for _, name in ipairs(verbs) do
     if EXAMPLES[name] then lines[#lines + 1] = "  " .. EXAMPLES[name] end
   end
-  lines[#lines + 1] = "  ./lgelu test    (in a checkout: the test suite)"
   lines[#lines + 1] = "\nTopics of 'lgelu help': a verb; recipe, recipe.SECTION, recipe.SECTION.KEY; "
     .. table.concat(help.list_topics(), ", ") .. "."
   lines[#lines + 1] = "Exit status: 0 done, 1 the work failed, 2 wrong usage or recipe, 130 interrupted."
