@@ -65,5 +65,7 @@ if not threads:match("^%d+$") then
   errors.usage("LGELU_THREADS = '%s': expected a number of threads, or 0 for as many as the process may use", threads)
 end
 check(lib.lg_init(tonumber(threads)))
+-- In the program Ctrl-C sets the engine's flag; a script under plain luajit keeps what luajit does.
+if package.preload["lgelu.program"] then lib.lg_interrupt_install() end
 
 return { lib = lib, ffi = ffi, check = check }
