@@ -250,9 +250,10 @@ lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
 lg_status lg_npy_read(lg_tensor **out, const char *path);
 lg_status lg_npy_write(const lg_tensor *t, const char *path);
 
-/* mean[channels], sd[channels] (biased) of the rows index[n] of x [N, …] (u8, f32), per channel along axis 1 (channels 1:
- * over all elements). u8: from exact integer sums; f32: float64, two passes, in chunks of fixed size. */
-lg_status lg_channel_stats(double *mean, double *sd, const lg_tensor *x, const int64_t *index, int64_t n, int32_t channels);
+/* mean[channels], sd[channels] (biased) of the rows index[n] of x [N, …] (u8, f32), per channel along axis 1 (channels
+ * 1: over all elements). u8: from exact integer sums; f32: float64, two passes, in chunks of fixed size. */
+lg_status lg_channel_stats(double *mean, double *sd, const lg_tensor *x, const int64_t *index, int64_t n,
+                           int32_t channels);
 /* Batches. x: [N, …] u8, f32 or i32; y: [N, …] i32 or f32 (both are kept alive); index[n]: which rows, in order.
  * u8 and f32 x become f32: (x·scale − mean[c])/sd[c] with c = channel along axis 1 (channels 1: one pair for all; 0:
  * none). i32 x stays. last: 0 keep a smaller last batch, 1 drop it. Two batches are prepared ahead by a thread of its

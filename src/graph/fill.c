@@ -11,7 +11,8 @@ lg_status lg_graph_fill(lg_graph *g, int32_t id, int32_t kind, double a, double 
   if (node->value.dtype != LG_F32 && node->value.dtype != LG_F64)
     return lg_node_fail(node, lg_fail(LG_EDTYPE, "only floats can be filled"));
   if (kind < 0 || kind > 2 || !isfinite(a) || !isfinite(b))
-    return lg_node_fail(node, lg_fail(LG_EARG, "kind %d, a = %g, b = %g: expected kind 0 to 2 and finite numbers", kind, a, b));
+    return lg_node_fail(
+        node, lg_fail(LG_EARG, "kind %d, a = %g, b = %g: expected kind 0 to 2 and finite numbers", kind, a, b));
   uint64_t stream = lg_stream(LG_STREAM_INIT, (uint32_t)id);
   int64_t n = lg_slot_size(&node->value);
   for (int64_t i = 0; i < n; i++) {

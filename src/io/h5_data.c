@@ -212,7 +212,7 @@ lg_status lg_h5_write_rows(lg_h5 *f, const char *object, int64_t row, const lg_t
   int64_t shape[LG_MAX_RANK];
   LG_TRY(describe(&rank, shape, &dtype, f, object, set));
   LG_TRY(check_rows(f, object, rank, shape, dtype, row, t));
-  hsize_t start[LG_MAX_RANK] = {(hsize_t)row}, count[LG_MAX_RANK], extent[LG_MAX_RANK];
+  hsize_t start[LG_MAX_RANK] = {(hsize_t)row}, count[LG_MAX_RANK] = {0}, extent[LG_MAX_RANK] = {0};
   for (int i = 0; i < rank; i++) {
     count[i] = (hsize_t)t->shape[i];
     extent[i] = (hsize_t)shape[i];

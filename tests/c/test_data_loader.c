@@ -69,7 +69,7 @@ static void start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, 
 static void test_order(void) {
   int64_t perm[N], rows[N], again[N];
   for (int64_t batch = 1; batch <= N + 10; batch += 17)
-    for (int32_t last = 0; last <= (batch <= N); last++) {
+    for (int32_t last = 0; last <= (batch <= N ? 1 : 0); last++) {
       lg_loader *l = loader_of(x, N, batch, last);
       int64_t count = last ? N / batch * batch : N, batches = last ? N / batch : (N + batch - 1) / batch;
       expect(lg_loader_batches(l) == batches, "number of batches");
