@@ -62,27 +62,6 @@ end
 
 -- Layers -------------------------------------------------------------------------------------------------------------
 
-local function is_list(value)
-  return type(value) == "table" and (#value > 0 or next(value) == nil)
-end
-
---- Spreads nested tables over full keys: { gate = { t = 0.1 } } → ["gate.t"] = 0.1. Lists stay values.
-local function flatten(values, t, prefix, where)
-  for key, value in pairs(t) do
-    if type(key) ~= "string" then
-      errors.usage("%s: %s: found %s without a key, expected key = value", where(prefix or "return"),
-        prefix or "the recipe", check.show(value))
-    end
-    local full = prefix and prefix .. "." .. key or key
-    if type(value) == "table" and not is_list(value) then
-      flatten(values, value, full, where)
-    else
-      values[full] = value
-    end
-  end
-  return values
-end
-
 --- Is name a section?
 local function is_section(name)
   for _, section in ipairs(schema.order) do
@@ -91,22 +70,34 @@ local function is_section(name)
   return false
 end
 
+--- Puts one entry of a recipe or budget into a layer: a section's values under full keys ("gate.t"), all else as it is.
+local function add(layer, key, value)
+  local function need_key(name, found, home)
+    if type(name) == "string" then return end
+    errors.usage("%s: %s: found %s without a key, expected key = value", layer.where(home or "return"),
+      home or "the " .. layer.name, check.show(found))
+  end
+  need_key(key, value)
+  if not is_section(key) then
+    layer.values[key] = value
+    return
+  end
+  if type(value) ~= "table" then
+    errors.usage("%s: %s: found %s, expected a table such as %s = { %s = … }%s", layer.where(key), key,
+      check.show(value), key, schema.section(key).variant, key == "model" and " or a function (nn, x, info)" or "")
+  end
+  for name, inner in pairs(value) do
+    need_key(name, inner, key)
+    layer.values[key .. "." .. name] = inner
+  end
+end
+
 --- The recipe's own layer, out of the table that it returned.
 local function recipe_layer(t, where)
   local layer = { name = "recipe", values = {}, where = where }
   for key, value in pairs(t) do
-    local elsewhere = key == "budgets" or (key == "model" and type(value) == "function")
-    if not elsewhere and type(key) == "string" and is_section(key) then
-      if type(value) ~= "table" then
-        errors.usage("%s: %s: found %s, expected a table such as %s = { %s = … }%s", where(key), key, check.show(value),
-          key, schema.section(key).variant, key == "model" and " or a function (nn, x, info)" or "")
-      end
-      flatten(layer.values, value, key, where)
-    elseif not elsewhere and type(key) == "string" then
-      layer.values[key] = value
-    elseif not elsewhere then
-      flatten(layer.values, { [key] = value }, nil, where)
-    end
+    local apart = key == "budgets" or (key == "model" and type(value) == "function")
+    if not apart then add(layer, key, value) end
   end
   if t.model == nil then
     errors.usage("%s: model is missing: expected lg.models.NAME{…} or a function (nn, x, info)", where("return"))
@@ -114,7 +105,14 @@ local function recipe_layer(t, where)
   return layer
 end
 
---- The layer of one budget; every budget of a recipe is made, so that a slip in one shows at once.
+--- The layer of one budget, which may hold full keys (["train.epochs"] = 1) and sections (train = { epochs = 1 }).
+local function budget_layer(name, t, where)
+  local layer = { name = "budget " .. name, values = {}, where = where }
+  for key, value in pairs(t) do add(layer, key, value) end
+  return layer
+end
+
+--- The layers of all budgets, by name: all are made, so that a slip in one shows at once.
 local function budget_layers(t, where)
   local layers = {}
   if t == nil then return layers end
@@ -132,21 +130,16 @@ local function budget_layers(t, where)
       errors.usage("%s: budgets.%s: found %s, expected a table of keys and values", where("budgets." .. name), name,
         check.show(values))
     end
-    local here = function(key) return where("budgets." .. name .. "." .. key) end
-    layers[name] = { name = "budget " .. name, values = flatten({}, values, nil, here), where = here }
+    layers[name] = budget_layer(name, values, function(key) return where("budgets." .. name .. "." .. key) end)
   end
   return layers
 end
 
---- The command line's layer. A key whose type is only text takes the text as written ("name=7").
+--- The command line's layer.
 local function override_layer(words, seed)
   local values, texts = overrides.parse(words or {})
-  for _, entry in ipairs(schema.top) do
-    if entry.type == "string" and texts[entry.key] then values[entry.key] = texts[entry.key] end
-  end
-  if values["data.path"] ~= nil then values["data.path"] = texts["data.path"] end
   if seed ~= nil then values.seed = seed end
-  return { name = "command line", values = values, where = function() return "command line" end }
+  return { name = "command line", values = values, texts = texts, where = function() return "command line" end }
 end
 
 -- Resolving ----------------------------------------------------------------------------------------------------------
@@ -250,7 +243,9 @@ local function build(t, opts, file, source)
   local first, budgets = recipe_layer(t, where), budget_layers(t.budgets, where)
   local inline = type(t.model) == "function" and "inline" or nil
   local last = override_layer(opts.overrides, opts.seed)
-  for _, budget in pairs(budgets) do resolve.layers({ first, budget }, inline) end
+  for _, name in ipairs(schema.budgets) do
+    if budgets[name] then resolve.layers({ first, budgets[name] }, inline) end
+  end
   local layers = { first }
   layers[#layers + 1] = choose_budget(budgets, opts.budget, where)
   layers[#layers + 1] = last

@@ -20,6 +20,10 @@ end
 
 --- Each row: text in the recipe, the message.
 local IN_RECIPE = {
+  { 'gate = { t = { a = 1, b = { 2 } } }', "r.lua:4: gate.t: found {a=1, b={…}}, expected a number > 0" },
+  { 'budgets = { desk = { train = 3 } }', "r.lua:4: train: found 3, expected a table such as train = { loss = … }" },
+  { 'budgets = { desk = { 3 } }', "r.lua:4: the budget desk: found 3 without a key, expected key = value" },
+  { '5', "r.lua:1: the recipe: found 5 without a key, expected key = value" },
   { 'gate = { tt = 1 }', "r.lua:4: gate.tt: unknown key, did you mean 'gate.t'?" },
   { 'gates = {}', "r.lua:4: gates: unknown key, did you mean 'gate'?" },
   { 't = 1', "r.lua:4: t: unknown key, did you mean 'gate.t'?" },
@@ -132,6 +136,11 @@ describe("an error of a recipe", function()
     assert.truthy(message:find("^r.lua:4: gate.lambda: .*nearest usable value"))
     assert.equal(1, recipe.from_text(around('gate = { lambda = 1, reparam = "none" }'), "r.lua").config.gate.lambda)
     assert.equal(1, recipe.from_text(around("gate = { lambda = 1, learn = false }"), "r.lua").config.gate.lambda)
+  end)
+
+  it("does not lose itself in tables that hold themselves", function()
+    assert.equal("r.lua:3: gate.t: found {t={…}}, expected a number > 0", message_of("local t = {}\nt.t = t\n"
+      .. 'return { data = { source = "digits" }, model = { arch = "mlp" }, gate = t }'))
   end)
 
   it("keeps long file names whole", function()

@@ -5,21 +5,27 @@ local errors = require("lgelu.errors")
 
 local check = {}
 
---- A value as a person would write it in a recipe.
-function check.show(value)
+local MOST_SHOWN = 16
+
+--- A value as a person would write it in a recipe; tables inside tables and what follows the 16th item are abridged.
+function check.show(value, inside)
   if value == nil then return "nothing" end
   if type(value) == "string" then return "'" .. value .. "'" end
   if type(value) == "number" then return check.number(value) end
   if type(value) == "function" then return "a function" end
   if type(value) ~= "table" then return tostring(value) end
+  if inside then return "{…}" end
   local parts = {}
-  for i, item in ipairs(value) do parts[i] = check.show(item) end
+  for i = 1, math.min(#value, MOST_SHOWN) do parts[i] = check.show(value[i], true) end
+  if #value > MOST_SHOWN then parts[#parts + 1] = ("… %d in all"):format(#value) end
   local names = {}
   for key in pairs(value) do
     if type(key) == "string" then names[#names + 1] = key end
   end
   table.sort(names)
-  for _, name in ipairs(names) do parts[#parts + 1] = name .. "=" .. check.show(value[name]) end
+  for i = 1, math.min(#names, MOST_SHOWN) do
+    parts[#parts + 1] = names[i] .. "=" .. check.show(value[names[i]], true)
+  end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 

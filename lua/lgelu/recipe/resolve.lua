@@ -2,7 +2,7 @@
 -- What it is not: reading files or command lines (recipe.lua, overrides.lua). Called by recipe.lua.
 --
 -- A layer is { name = origin shown to people, values = full key → value, where = function(key) → "file:line" or
--- "command line" }; later layers win. A key of another variant of its section (momentum beside adamw) is an error,
+-- "command line", texts = full key → the words as written, of a command line }; later layers win. A key of another variant of its section (momentum beside adamw) is an error,
 -- unless a later layer chose the variant: `optimizer.name=adamw` on the command line drops the recipe's momentum.
 
 local check = require("lgelu.recipe.check")
@@ -54,8 +54,11 @@ local function unknown_key(layer, key, section_keys)
   errors.usage("%s: %s: unknown key%s", layer.where(key), key, suggest_key(key, section_keys))
 end
 
---- Checks one layer's value of one entry.
+--- Checks one layer's value of one entry. What is text by its type is taken as written on a command line ("name=7").
 local function demand(layer, key, entry)
+  if entry.type == "string" and layer.texts and type(layer.values[key]) ~= "string" then
+    layer.values[key] = layer.texts[key]
+  end
   local problem = check.problem(entry, layer.values[key])
   if problem then errors.usage("%s: %s: %s", layer.where(key), key, problem) end
 end
