@@ -2,8 +2,9 @@
 -- What it is not: reading files or command lines (recipe.lua, overrides.lua). Called by recipe.lua.
 --
 -- A layer is { name = origin shown to people, values = full key → value, where = function(key) → "file:line" or
--- "command line", texts = full key → the words as written, of a command line }; later layers win. A key of another variant of its section (momentum beside adamw) is an error,
--- unless a later layer chose the variant: `optimizer.name=adamw` on the command line drops the recipe's momentum.
+-- "command line", texts = full key → the words as written (command line only) }; later layers win. A key of another
+-- variant of its section (momentum beside adamw) is an error, unless a later layer chose the variant:
+-- `optimizer.name=adamw` on the command line drops the recipe's momentum.
 
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
