@@ -143,6 +143,11 @@ describe("an error of a recipe", function()
       .. 'return { data = { source = "digits" }, model = { arch = "mlp" }, gate = t }'))
   end)
 
+  it("names the place of what a data source finds wrong with its keys together", function()
+    assert.equal("r.lua:2: data.n: found 13, expected any other number",
+      message_of('return { model = { arch = "mlp" },\n data = { source = "moons", n = 13 } }'))
+  end)
+
   it("keeps long file names whole", function()
     local file = ("folder/"):rep(20) .. "r.lua"
     for _, source in ipairs({ "return {", "error('x')", "return { model = 3 }" }) do

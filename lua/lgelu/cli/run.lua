@@ -9,7 +9,7 @@ run.summary = "Train what a recipe declares, into a run folder of its own."
 function run.setup(parser)
   parser:argument("recipe", "Recipe file, or the name of one of lgelu's own (mlp_fmnist, moons).")
   parser:argument("overrides", "key=value: sets a key of the recipe, such as gate.t=0.3 or model.hidden={64,64}.")
-    :args("*")
+    :argname("<key=value>"):args("*")
   parser:option("--budget", "Scale of the recipe: smoke, short, desk or full. Without it: the recipe's own values.")
     :argname("NAME")
   parser:option("--seed", "Seed of everything drawn at random."):argname("N"):convert(args.integer("--seed", 0))
@@ -23,11 +23,19 @@ function run.setup(parser)
   parser:epilog("Values: defaults < recipe < budget < command line. 'lgelu help recipe' lists all keys.")
 end
 
+--- The run's folder. What functions of the recipe build is part of the hash, so they have to build it first.
+local function folder(given, resolved)
+  if given.out then return given.out end
+  if type(resolved.model) == "function" or resolved.gate_init then require("lgelu.train").session(resolved) end
+  return "runs/" .. resolved.run_name
+end
+
 function run.run(given)
   local recipe = require("lgelu.recipe")
   local resolved = recipe.load(given.recipe, { overrides = given.overrides, budget = given.budget, seed = given.seed })
   if given.dry_run then
-    io.write(recipe.describe(resolved), "folder ", given.out or "runs/" .. resolved.run_name, "\n")
+    local place = folder(given, resolved)
+    io.write(recipe.describe(resolved), "folder ", place, "\n")
     return 0
   end
   if not given.quiet then io.write(recipe.describe(resolved)) end

@@ -193,6 +193,8 @@ end
 --- Checks that no single entry can make; raises with the place of the key to change.
 local function cross_check(config, where)
   local optimizer, gate = config.optimizer, config.gate
+  local problem = schema.section("data").problem(config.data)
+  if problem then errors.usage("%s: data.%s", where("data." .. problem:match("^[%w_]+")), problem) end
   if optimizer.nesterov and (optimizer.momentum == 0 or optimizer.dampening ~= 0) then
     errors.usage("%s: optimizer.nesterov: found momentum %s and dampening %s, expected momentum > 0 and dampening 0",
       where("optimizer.nesterov"), check.number(optimizer.momentum), check.number(optimizer.dampening))

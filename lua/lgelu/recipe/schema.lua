@@ -178,6 +178,10 @@ sections.data = {
   doc = "Where samples come from and how they are split.",
   variants = function() return require("lgelu.data").sources() end,
   for_variant = function(source) return require("lgelu.data").schema(source) end,
+  problem = function(values)
+    local source = require("lgelu.data").source(values.source)
+    return source.problem and source.problem(values)
+  end,
   head = { key = "source", type = "string", required = true, example = "data.source=synthetic",
     choices = function() return require("lgelu.data").sources() end, doc = "Data source." },
 }
@@ -194,12 +198,13 @@ sections.model = {
 --- Names of the sections, in the order of a recipe.
 schema.order = { "data", "model", "gate", "optimizer", "schedule", "train" }
 
---- A section: { name, doc, variant = key that decides, variants() → list, entries(variant) → list of entries }.
+--- A section: { name, doc, variant = key that decides, variants() → list, entries(variant) → list of entries,
+-- problem = nil or function(values) → nil or "key: what is wrong" where keys do not go together }.
 -- @param name  one of schema.order
 function schema.section(name)
   local section = sections[name]
   return {
-    name = name, doc = section.doc, variant = section.variant, variants = section.variants,
+    name = name, doc = section.doc, variant = section.variant, variants = section.variants, problem = section.problem,
     entries = function(variant)
       local entries, seen = { section.head }, section.head ~= nil
       for _, entry in ipairs(section.for_variant(variant)) do

@@ -28,6 +28,11 @@ function fakes.install()
   package.loaded["lgelu.data"] = {
     sources = function() return { "digits", "moons" } end,
     schema = function(source) return SOURCES[source] end,
+    source = function()
+      return { problem = function(values)
+        if values.n == 13 then return "n: found 13, expected any other number" end
+      end }
+    end,
   }
   local models = {
     list = function() return { "mlp" } end,
