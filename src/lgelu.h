@@ -36,7 +36,7 @@ int32_t lg_list_find(const char *list, const char *name);
 const char *lg_list_name(const char *list, int32_t index);
 const char *lg_list_doc(const char *list, int32_t index);
 
-/* Starts the engine: threads (0: as many as the process may use), BLAS kernel, self-test. Idempotent; a second call
+/* Starts the engine: threads (0: OMP_NUM_THREADS, or as many as the process may use), BLAS kernel, self-test. Idempotent; a second call
  * only changes the number of threads. Called by lua/lgelu/C.lua at load. */
 lg_status lg_init(int32_t threads);
 int32_t lg_threads(void);

@@ -5,16 +5,6 @@ local ffi = require("ffi")
 local errors = require("lgelu.errors")
 local paths = require("lgelu.paths")
 
-ffi.cdef("int setenv(const char *name, const char *value, int overwrite);")
-
--- Settings that the OpenMP runtime reads once, when it is loaded; what the user has set stays.
-local ENVIRONMENT = {
-  -- How long an idle thread of the team spins before it sleeps. The default, milliseconds, lets two runs side by side
-  -- take the processor from each other; none at all makes every parallel region pay for waking the team.
-  GOMP_SPINCOUNT = "10000",
-  OMP_DYNAMIC = "false",
-}
-
 local function load()
   if not paths.library then
     local named = os.getenv("LGELU_LIB")
@@ -24,9 +14,6 @@ local function load()
   end
   if not paths.cdef then
     errors.fail("cdef.lua is missing beside %s: build again (cmake --build)", paths.library)
-  end
-  for name, value in pairs(ENVIRONMENT) do
-    ffi.C.setenv(name, value, 0)
   end
   local declared = dofile(paths.cdef)
   ffi.cdef(declared.text)

@@ -1,6 +1,5 @@
 /* main.c: the program lgelu: finds its files, starts LuaJIT and hands the command line to lua/lgelu/cli.
- * What it is not: it knows no verb and does not link the engine, which lua/lgelu/C.lua loads once the environment of
- * its libraries (OpenMP, BLAS) is set.
+ * What it is not: it knows no verb and does not link the engine, which lua/lgelu/C.lua loads.
  * Lua sees two modules that only the program has: lgelu.program { exe, root, library } and lgelu.terminal.
  * Exit status: what lgelu.cli returns; for an error object its own (1 failed, 2 usage, 130 interrupted); 1 for a fault
  * of lgelu itself. LGELU_DEBUG=trace shows the traceback of every error. */

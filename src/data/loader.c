@@ -1,7 +1,7 @@
-/* loader.c: batches, prepared two ahead by one thread of the loader's own. Not from the OpenMP team: the thread sleeps
- * on a condition when it is ahead, so it takes a core only while it gathers. Knows rows and their order, not what they
- * mean: a row goes through lg_gather_row, alone, and that is the place where augmentation enters, as a function of
- * (seed, epoch, position). Called by lua/lgelu/data/loader.lua, from one thread at a time. */
+/* loader.c: batches, prepared two ahead by one thread of the loader's own. Not from the team of core/threads.c: the
+ * thread sleeps on a condition when it is ahead, so it takes a core only while it gathers. Knows rows and their order,
+ * not what they mean: a row goes through lg_gather_row, alone, and that is the place where augmentation enters, as a
+ * function of (seed, epoch, position). Called by lua/lgelu/data/loader.lua, from one thread at a time. */
 #include "../core/memory.h"
 #include "../core/rng.h"
 #include "gather.h"

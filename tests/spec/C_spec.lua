@@ -54,14 +54,6 @@ describe("lgelu.C", function()
     assert.truthy(text:find("LGELU_THREADS = 'many'", 1, true), text)
   end)
 
-  it("sets the environment of OpenMP, but not over the user's", function()
-    local code = 'require("lgelu.C") io.write("spin=", os.getenv("GOMP_SPINCOUNT"), "\\n")'
-    local _, text = luajit("GOMP_SPINCOUNT=7", code)
-    assert.truthy(text:find("spin=7\n", 1, true), text)
-    _, text = luajit("unset GOMP_SPINCOUNT;", code)
-    assert.truthy(text:match("spin=%d+\n"), text)
-  end)
-
   it("refuses a library made from another header, and says which is older", function()
     local folder = temporary_folder()
     assert(os.execute(("cp '%s' '%s/liblgelu.so'"):format(paths.library, folder)) == 0)
