@@ -190,10 +190,16 @@ lg_unary_fn lg_k_unary(int32_t op, int32_t dtype) {
   Y(f32, float, f32, float)                                                                                            \
   Y(f32, float, f64, double)                                                                                           \
   Y(f32, float, i32, int32_t)                                                                                          \
-  Y(f32, float, u8, uint8_t) Y(f64, double, f32, float) Y(f64, double, f64, double) Y(f64, double, i32, int32_t)       \
-      Y(f64, double, u8, uint8_t) Y(i32, int32_t, f32, float) Y(i32, int32_t, f64, double)                             \
-          Y(i32, int32_t, i32, int32_t) Y(i32, int32_t, u8, uint8_t) Y(u8, uint8_t, f32, float)                        \
-              Y(u8, uint8_t, f64, double) Y(u8, uint8_t, i32, int32_t) Y(u8, uint8_t, u8, uint8_t)
+  Y(f32, float, u8, uint8_t)                                                                                           \
+  Y(f64, double, f32, float)                                                                                           \
+  Y(f64, double, f64, double)                                                                                          \
+  Y(f64, double, i32, int32_t)                                                                                         \
+  Y(f64, double, u8, uint8_t)                                                                                          \
+  Y(i32, int32_t, f32, float)                                                                                          \
+  Y(i32, int32_t, f64, double)                                                                                         \
+  Y(i32, int32_t, i32, int32_t)                                                                                        \
+  Y(i32, int32_t, u8, uint8_t)                                                                                         \
+  Y(u8, uint8_t, f32, float) Y(u8, uint8_t, f64, double) Y(u8, uint8_t, i32, int32_t) Y(u8, uint8_t, u8, uint8_t)
 
 #define Y(to, to_type, from, from_type)                                                                                \
   static int64_t convert_##to##_##from(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t n) {    \
