@@ -79,18 +79,12 @@ function methods:state()
   end
 end
 
-local PARAMETERS = {
-  constant = {}, step = { "gamma", "parts" }, linear = { "final" }, cosine = { "final" },
-  one_cycle = { "rise", "start_div", "final_div" },
-}
-
 --- The base rate at a 0-based step of `total`: lr · schedule(step).
 -- @param schedule  resolved schedule section (warmup: share of all steps)
 function optim.rate(lr, schedule, step, total)
-  local p = PARAMETERS[schedule.name]
+  local p1, p2, p3 = require("lgelu.recipe").schedule_numbers(schedule)
   local warmup = math.min(math.floor((schedule.warmup or 0) * total + 0.5), total - 1)
-  check(lib.lg_schedule(norm, lib.lg_list_find("schedule", schedule.name), step, total, warmup, schedule[p[1]] or 0, schedule[p[2]] or 0,
-    schedule[p[3]] or 0))
+  check(lib.lg_schedule(norm, lib.lg_list_find("schedule", schedule.name), step, total, warmup, p1, p2, p3))
   return lr * norm[0]
 end
 
