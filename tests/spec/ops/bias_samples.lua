@@ -1,0 +1,14 @@
+--- Samples of op bias: one b for each entry of the last dimension, below and above one tile of columns.
+local function biased(v, shapes)
+  local out, n = {}, shapes[2][1]
+  for i, x in ipairs(v[1]) do
+    out[i] = x + v[2][(i - 1) % n + 1]
+  end
+  return out
+end
+return {
+  { name = "matrix", inputs = { { shape = { 4, 3 } }, { shape = { 3 } } }, reference = biased },
+  { name = "rank 3", inputs = { { shape = { 2, 3, 5 } }, { shape = { 5 } } }, reference = biased },
+  { name = "70 columns", inputs = { { shape = { 2, 70 } }, { shape = { 70 } } }, reference = biased },
+  { name = "vector", inputs = { { shape = { 6 } }, { shape = { 6 } } }, reference = biased },
+}
