@@ -36,15 +36,17 @@ int32_t lg_list_find(const char *list, const char *name);
 const char *lg_list_name(const char *list, int32_t index);
 const char *lg_list_doc(const char *list, int32_t index);
 
-/* Starts the engine: threads (0: OMP_NUM_THREADS, or as many as the process may use), BLAS kernel, self-test. Idempotent; a second call
- * only changes the number of threads. Called by lua/lgelu/C.lua at load. */
+/* Starts the engine: threads (0: OMP_NUM_THREADS, or as many as the process may use), BLAS kernel, self-test.
+ * Idempotent; a second call only changes the number of threads. Called by lua/lgelu/C.lua at load. */
 lg_status lg_init(int32_t threads);
 int32_t lg_threads(void);
 const char *lg_cpu_name(void);    /* brand string and instruction set in use, e.g. "… (avx512)" */
 const char *lg_isa(void);         /* "avx512", "avx2", "base": the leaf kernels in use */
 const char *lg_blas_name(void);   /* e.g. "OpenBLAS 0.3.21" */
 const char *lg_blas_core(void);   /* e.g. "SkylakeX": the kernel that passed the self-test */
-const char *lg_blas_origin(void); /* why: "cpuid", "environment", "fallback after a failed self-test" */
+/* Why that kernel: "cpuid", "environment" (OPENBLAS_CORETYPE), "OpenBLAS's own choice" (it has no kernel of the name
+ * asked for), "fallback after a failed self-test". */
+const char *lg_blas_origin(void);
 
 /* Memory that the engine holds, in bytes. lg_mem_reset_peak sets the high-water mark to the live value. */
 int64_t lg_mem_live(void);

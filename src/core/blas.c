@@ -94,10 +94,10 @@ static lg_status load(candidate *c, const char *wish) {
   return status;
 }
 
-/* NULL when the candidate computes right. LGELU_TEST_BLAS_FAIL names a kernel that shall be found wrong (for tests). */
+/* NULL when the candidate computes right. LGELU_TEST_BLAS_FAIL names kernels that shall be found wrong (for tests). */
 static const char *judge(const candidate *c) {
   const char *fail = getenv("LGELU_TEST_BLAS_FAIL");
-  if (fail && strcasecmp(fail, c->core) == 0) return "LGELU_TEST_BLAS_FAIL says so";
+  if (fail && strcasestr(fail, c->core)) return "LGELU_TEST_BLAS_FAIL says so";
   return lg_blas_selftest(&c->fns);
 }
 
@@ -110,24 +110,30 @@ static void accept(const candidate *c, const char *why) {
   lg_blas = c->fns;
 }
 
+/* Why this kernel: wish is what was asked for at first (NULL: nothing), from where. */
+static const char *reason(const char *wish, const char *from, const char *got, int failed_before) {
+  if (failed_before) return "fallback after a failed self-test";
+  return wish && strcasecmp(wish, got) == 0 ? from : "OpenBLAS's own choice";
+}
+
 lg_status lg_blas_start(void) {
-  const char *const *wishes = lg_cpu_blas_cores();
-  const char *user = getenv(CORE_VARIABLE), *first = user && *user ? NULL : wishes[0];
-  const char *why = user && *user ? "environment" : wishes[0] ? "cpuid" : "OpenBLAS's own choice";
+  const char *const *cores = lg_cpu_blas_cores();
+  const char *user = getenv(CORE_VARIABLE);
+  if (user && !*user) user = NULL;
+  const char *wish = user ? user : cores[0], *from = user ? "environment" : "cpuid";
   char tried[256] = "";
-  for (int next = first ? 1 : 0;; next++) {
+  for (int next = user ? 0 : 1;; next++) {
     candidate c;
-    LG_TRY(load(&c, first));
+    LG_TRY(load(&c, wish));
     const char *wrong = judge(&c);
     if (!wrong) {
-      accept(&c, why);
+      accept(&c, reason(wish, from, c.core, *tried));
       return LG_OK;
     }
     size_t used = strlen(tried);
     snprintf(tried + used, sizeof tried - used, "%s%s (%s)", used ? "; " : "", c.core, wrong);
     dlclose(c.handle);
-    first = wishes[next];
-    why = "fallback after a failed self-test";
-    if (!first) return lg_fail(LG_EBLAS, "%s fails the start-up self-test with every kernel: %s", LIBRARY, tried);
+    wish = cores[0] ? cores[next] : NULL;
+    if (!wish) return lg_fail(LG_EBLAS, "%s fails the start-up self-test with every kernel: %s", LIBRARY, tried);
   }
 }

@@ -23,8 +23,8 @@ static const test_case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases, MAX_ENTRIES = 80 * 1400 };
 
 /* Entry (row, column) of operand which, in eighths: −15 … 15 in a pattern without symmetry. */
-static int eighths(int which, int64_t row, int64_t column) {
-  return (int)((row * 7 + column * 13 + row * column + which * 5) % 31) - 15;
+static int eighths(int which, int row, int column) {
+  return (int)((unsigned)(row * 7 + column * 13 + row * column + which * 5) % 31) - 15;
 }
 
 typedef struct {
