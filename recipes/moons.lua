@@ -11,5 +11,10 @@ return {
   optimizer = { name = "adam", lr = 0.001 },
   train = { epochs = 100, batch = 64 },
   seed = 1,
-  budgets = { smoke = { ["train.epochs"] = 2, ["data.n"] = 200 } },
+  budgets = {
+    smoke = { ["train.epochs"] = 2, ["data.n"] = 200 },
+    short = { ["train.epochs"] = 20 },
+    desk = {}, -- the values above
+    full = { ["data.n"] = 20000 },
+  },
 }

@@ -122,11 +122,20 @@ describe("help", function()
       message("help", "recipe.gate.tt"))
   end)
 
-  it("lists the activations and reparameterizations of the engine with what they are", function()
-    local text = select(2, main("help", "activations"))
-    for _, name in ipairs(require("lgelu.recipe.schema").engine_names("activation")) do
-      assert.truthy(text:find("\n  " .. name .. " +%S"), name)
+  it("lists what a key may name, each with what it is", function()
+    local lists = { activations = "gate.kind", reparams = "gate.reparam", optimizers = "optimizer.name",
+      schedules = "schedule.name", sources = "data.source", models = "model.arch" }
+    local overview = select(2, main("help"))
+    for topic, key in pairs(lists) do
+      local text, page = select(2, main("help", topic)), select(2, main("help", "recipe." .. key))
+      local name, section = key:match("%w+$"), require("lgelu.recipe.schema").section(key:match("^%w+"))
+      for _, entry in ipairs(section.entries(section.variants()[1])) do
+        for _, choice in ipairs(entry.key == name and require("lgelu.recipe.check").choices(entry) or {}) do
+          assert.truthy(text:find("\n  " .. choice .. " +%S"), choice)
+          assert.truthy(page:find("\n    " .. choice .. " +%S"), choice)
+        end
+      end
+      assert.truthy(overview:find(topic, 1, true))
     end
-    assert.truthy(select(2, main("help", "reparams")):find("\n  softplus +%S"))
   end)
 end)

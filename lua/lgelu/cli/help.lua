@@ -38,27 +38,42 @@ function help.overview()
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Lists: topic → title, names, doc of a name -----------------------------------------------------------------------
+-- Lists: what a key of the recipe may name, each name with its doc -------------------------------------------------
 
-local function engine_list(list)
-  local C = require("lgelu.C")
-  local names = require("lgelu.recipe.schema").engine_names(list)
-  local rows = {}
-  for index, name in ipairs(names) do
-    local doc = C.lib.lg_list_doc(list, index - 1)
-    rows[index] = { name, doc ~= nil and C.ffi.string(doc) or "" }
+--- Rows { name, doc } of one of the engine's lists.
+local function engine_rows(list)
+  return function()
+    local C = require("lgelu.C")
+    local rows = {}
+    for index, name in ipairs(require("lgelu.recipe.schema").engine_names(list)) do
+      rows[index] = { name, C.ffi.string(C.lib.lg_list_doc(list, index - 1)) }
+    end
+    return rows
   end
+end
+
+local function source_rows()
+  local data, rows = require("lgelu.data"), {}
+  for i, name in ipairs(data.sources()) do rows[i] = { name, data.source(name).doc } end
+  return rows
+end
+
+local function model_rows()
+  local models, rows = require("lgelu.models"), {}
+  for i, name in ipairs(models.list()) do rows[i] = { name, (select(2, models.schema(name))) } end
   return rows
 end
 
 local LISTS = {
-  { topic = "activations", key = "gate.kind", list = "activation" },
-  { topic = "reparams", key = "gate.reparam", list = "reparam" },
-  { topic = "optimizers", key = "optimizer.name", list = "optimizer" },
-  { topic = "schedules", key = "schedule.name", list = "schedule" },
+  { topic = "activations", key = "gate.kind", rows = engine_rows("activation") },
+  { topic = "reparams", key = "gate.reparam", rows = engine_rows("reparam") },
+  { topic = "optimizers", key = "optimizer.name", rows = engine_rows("optimizer") },
+  { topic = "schedules", key = "schedule.name", rows = engine_rows("schedule") },
+  { topic = "sources", key = "data.source", rows = source_rows },
+  { topic = "models", key = "model.arch", rows = model_rows },
 }
 
---- Topics that are lists of the engine.
+--- Topics that are lists of names.
 function help.list_topics()
   local topics = {}
   for i, item in ipairs(LISTS) do topics[i] = item.topic end
@@ -75,7 +90,7 @@ local function aligned(rows, indent)
 end
 
 local function list_page(item)
-  return ("%s (recipe key %s):\n"):format(item.topic, item.key) .. aligned(engine_list(item.list), "  ")
+  return ("%s (recipe key %s):\n"):format(item.topic, item.key) .. aligned(item.rows(), "  ")
 end
 
 -- Keys of the recipe -------------------------------------------------------------------------------------------------
@@ -126,7 +141,7 @@ local function key_page(section, row)
   if entry.example then rows[#rows + 1] = { "example", entry.example } end
   local text = name .. "\n  " .. entry.doc .. "\n" .. aligned(rows, "  ")
   for _, item in ipairs(LISTS) do
-    if "recipe." .. item.key == name then text = text .. "  choices:\n" .. aligned(engine_list(item.list), "    ") end
+    if "recipe." .. item.key == name then text = text .. "  choices:\n" .. aligned(item.rows(), "    ") end
   end
   return text
 end

@@ -29,14 +29,15 @@ function fakes.install()
     sources = function() return { "digits", "moons" } end,
     schema = function(source) return SOURCES[source] end,
     source = function()
-      return { problem = function(values)
+      local function problem(values)
         if values.n == 13 then return "n: found 13, expected any other number" end
-      end }
+      end
+      return { doc = "A source.", problem = problem }
     end,
   }
   local models = {
     list = function() return { "mlp" } end,
-    schema = function(arch) return ARCHS[arch] end,
+    schema = function(arch) return ARCHS[arch], "A model." end,
     mlp = function(t)
       t.arch = "mlp"
       return t
