@@ -91,30 +91,29 @@ local function choose_variant(section, layers)
   return head.default, 0
 end
 
+--- The variants of a section that have a key, or nil when none has.
+local function owners(section, key)
+  for _, row in ipairs(schema.union(section.name)) do
+    if row.entry.key == key then return row.of or section.variants() end
+  end
+end
+
 --- Raises for keys that the section does not have; returns those that a later choice of variant made void.
 local function sort_out(section, variant, chosen_at, by_key, layers)
-  local dropped, variants_with = {}, nil
+  local dropped, known = {}, {}
+  for name in pairs(by_key) do known[#known + 1] = section.name .. "." .. name end
+  table.sort(known)
   for index, layer in ipairs(layers) do
     for _, full in ipairs(keys_in(layer, section.name)) do
       local key = full:sub(#section.name + 2)
-      if not by_key[key] then
-        if not variants_with then
-          variants_with = {}
-          for _, row in ipairs(schema.union(section.name)) do
-            variants_with[row.entry.key] = row.of or section.variants()
-          end
-        end
-        if not variants_with[key] then
-          local known = {}
-          for name in pairs(by_key) do known[#known + 1] = section.name .. "." .. name end
-          table.sort(known)
-          unknown_key(layer, full, known)
-        elseif index >= chosen_at then
-          errors.usage("%s: %s: a key of %s.%s = %s, but here it is '%s'", layer.where(full), full, section.name,
-            section.variant, table.concat(variants_with[key], ", "), variant)
-        else
-          dropped[full] = true
-        end
+      local of = by_key[key] == nil and owners(section, key)
+      if of and index < chosen_at then
+        dropped[full] = true
+      elseif of then
+        errors.usage("%s: %s: a key of %s.%s = %s, but here it is '%s'", layer.where(full), full, section.name,
+          section.variant, table.concat(of, ", "), variant)
+      elseif not by_key[key] then
+        unknown_key(layer, full, known)
       end
     end
   end
