@@ -7,7 +7,7 @@
 # ascending order and f:relu, then df:λ for each λ and df:relu.
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
-if (!exists("style")) style = "plots/style.gp"
+style = ARG0[1:strlen(ARG0) - strlen("activation.gp")]."style.gp"
 width = 7.2
 height = 3.2
 load style

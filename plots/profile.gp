@@ -8,7 +8,7 @@
 # BVS epoch), then lambda:NAME for each gate in forward order (NA where a run has no such gate).
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
-if (!exists("style")) style = "plots/style.gp"
+style = ARG0[1:strlen(ARG0) - strlen("profile.gp")]."style.gp"
 
 # -- what the table holds
 set datafile separator "\t"

@@ -1,0 +1,137 @@
+--- Figures: pure functions of run files, drawn by gnuplot.
+--
+-- run.h5 → table (FILE.tsv) → one gnuplot process → picture (FILE.png, .svg or .pdf), with a caption (FILE.txt) that
+-- says what it shows and how to draw it again. Data are checked before, the picture after; the three files appear under
+-- their names together, or not at all.
+-- What it is not: the figures themselves, which are lgelu.plot.NAME (table and caption) and plots/NAME.gp (the look).
+-- Called by lgelu.cli.figure and at the prompt, as `lg.plot`.
+--
+-- A figure is { name, summary, script (in plots/), min_runs, max_runs, default_out(runs) → path, build(runs) → { columns,
+-- rows, caption = list of paragraphs } }. A new one is its module and a line in FIGURES.
+-- @module lgelu.plot
+
+local errors = require("lgelu.errors")
+
+local plot = {}
+
+-- The only list of figures, in the order of help.
+local FIGURES = { "profile", "activation" }
+
+-- How every caption begins.
+local CAPTION_MARK = "lgelu figure "
+
+--- The figures there are.
+-- @treturn table list of figures, as described above
+function plot.figures()
+  local list = {}
+  for i, name in ipairs(FIGURES) do list[i] = require("lgelu.plot." .. name) end
+  return list
+end
+
+local function find(name)
+  for _, known in ipairs(FIGURES) do
+    if known == name then return require("lgelu.plot." .. name) end
+  end
+  errors.usage("'%s' is no figure%s; there are: %s", tostring(name), errors.suggest(name, FIGURES),
+    table.concat(FIGURES, ", "))
+end
+
+-- Splits FILE.png into FILE and png; a usage error for another extension.
+local function split(out)
+  local EXTENSIONS = require("lgelu.plot.gnuplot").EXTENSIONS
+  local stem, extension = out:match("^(.*[^/])%.(%a+)$")
+  for _, known in ipairs(EXTENSIONS) do
+    if extension == known then return stem, extension end
+  end
+  errors.usage("%s: a figure's name ends in .png, .svg or .pdf%s", out,
+    extension and errors.suggest(extension, EXTENSIONS) or "")
+end
+
+-- Writes text to path; the work failed when that cannot be done, as on a full disk.
+local function write(path, text)
+  local file, why = io.open(path, "wb")
+  if not file then errors.fail("cannot write %s", why) end
+  local ok, wrong = file:write(text)
+  if ok then ok, wrong = file:close() else file:close() end
+  if not ok then errors.fail("cannot write %s: %s", path, wrong) end
+end
+
+-- A table or caption is overwritten only by its like: FILE.txt may be somebody's notes.
+local function check_ours(path, beginning)
+  local file = io.open(path, "rb")
+  if not file then return end
+  local found = file:read(#beginning)
+  file:close()
+  if found and found ~= beginning then
+    errors.fail("%s is there and is no part of such a figure: it is left alone; choose another name with -o", path)
+  end
+end
+
+local function caption_text(figure, built, runs, out, stem)
+  local gnuplot = require("lgelu.plot.gnuplot")
+  local words = { "lgelu", "figure", figure.name }
+  for _, run in ipairs(runs) do words[#words + 1] = run.path end
+  words[#words + 1] = "-o " .. out
+  local parts = { CAPTION_MARK .. figure.name }
+  for _, paragraph in ipairs(built.caption) do parts[#parts + 1] = paragraph end
+  parts[#parts + 1] = "Data: " .. stem:match("[^/]*$") .. ".tsv, beside this file."
+  parts[#parts + 1] = "Made with lgelu " .. require("lgelu").version .. ":\n  " .. table.concat(words, " ")
+    .. "\nThe picture alone, from its table, in lgelu's folder:\n  "
+    .. gnuplot.command("plots/" .. figure.script, stem .. ".tsv", out)
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
+-- Draws under temporary names, then renames all; removes them when anything fails.
+local function make(figure, built, text, table_text, stem, extension)
+  local gnuplot = require("lgelu.plot.gnuplot")
+  local script = require("lgelu.paths").plots .. "/" .. figure.script
+  local suffixes = { "tsv", "txt", extension }
+  local ok, e = pcall(function()
+    write(stem .. ".tmp.tsv", table_text)
+    write(stem .. ".tmp.txt", text)
+    gnuplot.draw(script, stem .. ".tmp.tsv", stem .. ".tmp." .. extension)
+    for _, suffix in ipairs(suffixes) do
+      local done, why = os.rename(stem .. ".tmp." .. suffix, stem .. "." .. suffix)
+      if not done then errors.fail("cannot write %s", why) end
+    end
+  end)
+  if not ok then
+    for _, suffix in ipairs(suffixes) do os.remove(stem .. ".tmp." .. suffix) end
+    error(e, 0)
+  end
+  return { picture = stem .. "." .. extension, table = stem .. ".tsv", caption = stem .. ".txt", rows = #built.rows }
+end
+
+--- Draws a figure.
+-- @tparam string name one of `plot.figures()`
+-- @tparam ?table runs opened runs (lgelu.store), as many as the figure takes
+-- @tparam ?string out FILE.png, .svg or .pdf; by default fig/NAME.png in the first run's folder
+-- @treturn table paths `picture`, `table`, `caption`, and `rows` of the table
+-- @raise usage error: unknown figure or extension, too few or too many runs; the work failed: no data, NaN, a file that
+-- cannot be written, gnuplot missing or failing
+function plot.figure(name, runs, out)
+  local figure = find(name)
+  runs = runs or {}
+  if #runs < figure.min_runs or #runs > figure.max_runs then
+    local least, most = figure.min_runs, figure.max_runs
+    errors.usage("figure %s takes %s; %d given", name,
+      most == 0 and "no run" or least == most and least .. " run(s)" or ("%d to %d runs"):format(least, most), #runs)
+  end
+  if not out then
+    out = figure.default_out(runs)
+    local folder = out:match("^(.*)/")
+    if folder then
+      local C = require("lgelu.C")
+      C.check(C.lib.lg_dir_make(folder))
+    end
+  end
+  local stem, extension = split(out)
+  local built = figure.build(runs)
+  local table_text = require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. name)
+  local text = caption_text(figure, built, runs, out, stem)
+  check_ours(stem .. ".txt", CAPTION_MARK)
+  check_ours(stem .. ".tsv", built.columns[1] .. "\t" .. built.columns[2])
+  return make(figure, built, text, table_text, stem, extension)
+end
+
+return plot
