@@ -1,0 +1,23 @@
+--- lgelu repl: the prompt, chunks of the command line, standard input as a chunk. The work is lgelu.repl's.
+
+local repl = {}
+
+repl.summary = "Lua prompt with lg; runs -e CODE, or standard input when it is no terminal."
+
+function repl.setup(parser)
+  parser:argument("target", "A run (its folder or name: run is predefined) or a recipe (recipe and data are).")
+    :args("?")
+  parser:option("-e", "Run CODE and leave; may stand several times. An expression prints its value.")
+    :argname("CODE"):count("*"):target("code")
+  parser:epilog("A local ends with its line. help() at the prompt says what is there.")
+end
+
+function repl.run(given)
+  require("lgelu.repl").start({
+    code = given.code,
+    predefined = given.target and require("lgelu.repl.target").predefine(given.target),
+  })
+  return 0
+end
+
+return repl

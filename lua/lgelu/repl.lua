@@ -1,0 +1,194 @@
+--- The prompt: lines of Lua, with `lg` at hand; also chunks from the command line and from standard input.
+--
+-- What it is: reading, compiling, running and printing. What it is not: line editing (lgelu.terminal, a module that only
+-- the program has), layout of values (lgelu.repl.pretty) or completion (lgelu.repl.complete).
+-- Called by lgelu.cli.repl.
+--
+-- A line is a chunk: `local x = 1` ends with its line, so write `x = 1`. A line that is an expression prints its values,
+-- as does `= EXPRESSION`. A chunk that is not finished goes on with the next line.
+-- @module lgelu.repl
+
+local errors = require("lgelu.errors")
+local pretty = require("lgelu.repl.pretty")
+
+local repl = {}
+
+local PROMPT, CONTINUED = "> ", ">> "
+
+-- How many instructions of the interpreter pass between two looks at Ctrl-C.
+local POLL_INSTRUCTIONS = 100000
+
+-- What help() says of each module; those that are not there are left out.
+local MODULES = {
+  { "tensor", "lg.tensor{…}, lg.zeros(…), lg.randn(…): arrays; t.shape, t:totable(), arithmetic, t:mean()" },
+  { "gate", "lg.gate.value(x, lambda), grad, lambda(s, t), s(lambda, t), target(eps): x·Φ(λx) and its λ" },
+  { "models", "networks, as lg.models.mlp{…}" },
+  { "data", "data sets and loaders" },
+  { "recipe", "recipes, resolved and checked" },
+  { "train", "training a resolved recipe" },
+  { "store", "lg.store.open(RUN): run files; run:epochs(), run:gates(), run:best()" },
+  { "h5", "any HDF5 file" },
+  { "stats", "lg.stats.summary{…}, paired, spearman, drift, median, quantile" },
+  { "plot", "lg.plot.figure(\"profile\", { run }, \"FILE.png\")" },
+}
+
+--- The text that help() prints at the prompt.
+-- @tparam table predefined what the command line predefined, as `start` takes it
+function repl.help_text(predefined)
+  local lines = {
+    "lgelu " .. require("lgelu").version .. ": Lua (LuaJIT) with the library lg.",
+    "",
+    "  An expression prints its value; x = … keeps one. A local ends with its line.",
+    "  Tab completes names, fields and methods. Ctrl-C clears the line or stops what runs; a second Ctrl-C ends lgelu.",
+    "  Ctrl-D leaves; on a continued line (>>) it drops what was typed.",
+    "",
+  }
+  for _, entry in ipairs(predefined) do lines[#lines + 1] = ("  %-10s %s"):format(entry[1], entry[2]) end
+  if #predefined > 0 then lines[#lines + 1] = "" end
+  for _, entry in ipairs(MODULES) do
+    if package.searchpath("lgelu." .. entry[1], package.path) then
+      lines[#lines + 1] = ("  lg.%-7s %s"):format(entry[1], entry[2])
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Every chunk gets this as its argument. An expression is compiled as arguments of a call of it: after a plain
+-- `return f()`, a tail call, an error in f would have lost its line.
+local function values(...) return ... end
+
+--- Compiles a line or chunk.
+-- @tparam string text Lua; `= EXPRESSION` and a bare expression become a chunk that returns their values
+-- @tparam string name of the chunk, for messages
+-- @treturn[1] function the chunk, for repl.run
+-- @return[2] nil
+-- @treturn[2] string the syntax error
+-- @treturn[2] boolean whether more input could complete it
+function repl.compile(text, name)
+  local expression = text:match("^%s*=(.*)$")
+  local chunk, as_value = loadstring("return " .. (expression or text), "=" .. name)
+  if chunk then return loadstring("return (...)(" .. (expression or text) .. "\n)", "=" .. name) or chunk end
+  local wrong = as_value
+  if not expression then chunk, wrong = loadstring(text, "=" .. name) end
+  if chunk then return chunk end
+  local ends = "near '<eof>'"
+  return nil, wrong, (wrong:find(ends, 1, true) or as_value:find(ends, 1, true)) ~= nil
+end
+
+local function handler(e)
+  if errors.is(e) or type(e) ~= "string" then return e end
+  return os.getenv("LGELU_DEBUG") == "trace" and debug.traceback(e, 2) or e
+end
+
+local function print_values(n, ...)
+  for i = 1, n do io.write(pretty.format((select(i, ...))), "\n") end
+end
+
+--- Runs a chunk and prints its values.
+-- @tparam function chunk from repl.compile
+-- @treturn boolean whether it ran to its end
+-- @return the error value when it did not
+function repl.run(chunk)
+  local function finish(ok, ...)
+    if not ok then return false, (...) end
+    return xpcall(print_values, handler, select("#", ...), ...)
+  end
+  return finish(xpcall(chunk, handler, values))
+end
+
+--- Runs text as one chunk, as for -e and standard input.
+-- @tparam string text Lua
+-- @tparam string name of the chunk, for messages
+-- @raise the work failed (exit status 1), whatever the chunk raised; interrupted stays interrupted
+function repl.run_chunk(text, name)
+  local chunk, wrong = repl.compile(text, name)
+  if not chunk then errors.fail("%s", wrong) end
+  local ok, e = repl.run(chunk)
+  if ok then return end
+  if errors.is(e, "interrupted") then error(e, 0) end
+  errors.fail("%s", pretty.error(e))
+end
+
+-- Runs a chunk of the prompt so that Ctrl-C stops it: the engine's flag is polled by a hook that counts instructions.
+-- Compiled traces run no hooks, so the chunk's own functions stay with the interpreter; what they call may be compiled.
+local function run_interruptible(chunk)
+  local lib = require("lgelu.C").lib
+  lib.lg_interrupt_install()
+  jit.off(chunk, true)
+  debug.sethook(function()
+    if lib.lg_interrupted() ~= 0 then errors.interrupted("interrupted") end
+  end, "", POLL_INSTRUCTIONS)
+  local ok, e = repl.run(chunk)
+  debug.sethook()
+  lib.lg_interrupt_clear()
+  return ok, e
+end
+
+--- The loop of the prompt.
+-- @tparam table terminal as lgelu.terminal: readline(prompt, complete) → line or nil at the end, add_history(line)
+-- @tparam function execute as repl.run
+function repl.loop(terminal, execute)
+  local function complete(text) return require("lgelu.repl.complete").words(_G, text) end
+  local pending
+  while true do
+    local line = terminal.readline(pending and CONTINUED or PROMPT, complete)
+    if not line then
+      io.write("\n")
+      if not pending then return end
+      pending = nil
+    else
+      if line:find("%S") then terminal.add_history(line) end
+      local text = pending and pending .. "\n" .. line or line
+      local chunk, wrong, unfinished = repl.compile(text, "prompt")
+      if unfinished and text:find("%S") then
+        pending = text
+      else
+        pending = nil
+        local ok, e = true, nil
+        if chunk then ok, e = execute(chunk) elseif wrong then ok, e = false, wrong end
+        io.stdout:flush()
+        if not ok then io.stderr:write(pretty.error(e), "\n") end
+      end
+    end
+  end
+end
+
+-- What stands in for lgelu.terminal outside the program.
+local function plain_terminal()
+  local ffi = require("ffi")
+  ffi.cdef("int isatty(int fd);")
+  return {
+    isatty = function(fd) return ffi.C.isatty(fd) == 1 end,
+    readline = function(prompt)
+      io.write(prompt)
+      io.flush()
+      return io.read("*l")
+    end,
+    add_history = function() end,
+  }
+end
+
+--- Starts: runs the given chunks, or standard input when it is no terminal, or the prompt.
+-- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, line for help, value
+-- or nil }, made globals
+-- @raise as run_chunk
+function repl.start(options)
+  local lg = require("lgelu")
+  local predefined = options.predefined or {}
+  _G.lg = lg
+  _G.help = function() io.write(repl.help_text(predefined)) end
+  for _, entry in ipairs(predefined) do _G[entry[1]] = entry[3] end
+  if options.code and #options.code > 0 then
+    for i, text in ipairs(options.code) do
+      repl.run_chunk(text, #options.code == 1 and "-e" or ("-e #%d"):format(i))
+    end
+    return
+  end
+  local has_terminal, terminal = pcall(require, "lgelu.terminal")
+  if not has_terminal then terminal = plain_terminal() end
+  if not terminal.isatty(0) then return repl.run_chunk(io.read("*a"), "stdin") end
+  io.write(("lgelu %s, %s: help() says what is here, Ctrl-D leaves\n"):format(lg.version, jit.version))
+  repl.loop(terminal, run_interruptible)
+end
+
+return repl
