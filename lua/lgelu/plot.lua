@@ -6,8 +6,8 @@
 -- What it is not: the figures themselves, which are lgelu.plot.NAME (table and caption) and plots/NAME.gp (the look).
 -- Called by lgelu.cli.figure and at the prompt, as `lg.plot`.
 --
--- A figure is { name, summary, script (in plots/), min_runs, max_runs, default_out(runs) → path, build(runs) → { columns,
--- rows, caption = list of paragraphs } }. A new one is its module and a line in FIGURES.
+-- A figure is { name, summary, script (in plots/), min_runs, max_runs, default_out(runs) → path, build(runs) →
+-- { columns, rows, caption = list of paragraphs } }. A new one is its module and a line in FIGURES.
 -- @module lgelu.plot
 
 local errors = require("lgelu.errors")

@@ -1,11 +1,11 @@
 --- The prompt: lines of Lua, with `lg` at hand; also chunks from the command line and from standard input.
 --
--- What it is: reading, compiling, running and printing. What it is not: line editing (lgelu.terminal, a module that only
--- the program has), layout of values (lgelu.repl.pretty) or completion (lgelu.repl.complete).
+-- What it is: reading, compiling, running and printing. What it is not: line editing (lgelu.terminal, which only the
+-- program has), layout of values (lgelu.repl.pretty) or completion (lgelu.repl.complete).
 -- Called by lgelu.cli.repl.
 --
--- A line is a chunk: `local x = 1` ends with its line, so write `x = 1`. A line that is an expression prints its values,
--- as does `= EXPRESSION`. A chunk that is not finished goes on with the next line.
+-- A line is a chunk: `local x = 1` ends with its line, so write `x = 1`. A line that is an expression prints its
+-- values, as does `= EXPRESSION`. A chunk that is not finished goes on with the next line.
 -- @module lgelu.repl
 
 local errors = require("lgelu.errors")
@@ -71,8 +71,9 @@ function repl.compile(text, name)
   local wrong = as_value
   if not expression then chunk, wrong = loadstring(text, "=" .. name) end
   if chunk then return chunk end
-  local ends = "near '<eof>'"
-  return nil, wrong, (wrong:find(ends, 1, true) or as_value:find(ends, 1, true)) ~= nil
+  local at_end = wrong:find("near '<eof>'", 1, true) or as_value:find("near '<eof>'", 1, true)
+  -- a quoted string ends with its line: the next one cannot complete it
+  return nil, wrong, at_end ~= nil and not wrong:find("unfinished string", 1, true)
 end
 
 local function handler(e)
@@ -109,11 +110,11 @@ function repl.run_chunk(text, name)
   errors.fail("%s", pretty.error(e))
 end
 
--- Runs a chunk of the prompt so that Ctrl-C stops it: the engine's flag is polled by a hook that counts instructions.
--- Compiled traces run no hooks, so the chunk's own functions stay with the interpreter; what they call may be compiled.
+-- Runs a chunk of the prompt so that Ctrl-C stops it: a hook that counts instructions polls the engine's flag, which
+-- the program raises. Compiled traces run no hooks, so the chunk's own functions stay with the interpreter; what they
+-- call may be compiled.
 local function run_interruptible(chunk)
   local lib = require("lgelu.C").lib
-  lib.lg_interrupt_install()
   jit.off(chunk, true)
   debug.sethook(function()
     if lib.lg_interrupted() ~= 0 then errors.interrupted("interrupted") end
@@ -169,8 +170,8 @@ local function plain_terminal()
 end
 
 --- Starts: runs the given chunks, or standard input when it is no terminal, or the prompt.
--- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, line for help, value
--- or nil }, made globals
+-- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, line for help,
+-- value }, made globals
 -- @raise as run_chunk
 function repl.start(options)
   local lg = require("lgelu")

@@ -44,8 +44,8 @@ function activation.build()
   end
   local caption = {
     "The λ-GELU family. Left: f(x; λ) = x·Φ(λx); right: its slope ∂f/∂x = Φ(λx) + λx·φ(λx), for λ = "
-      .. table.concat(LAMBDAS, ", ") .. ", with ReLU (broad grey line). λ = 1 is GELU; λ = 160 is the hardness at which "
-      .. "gates are replaced by ReLU. Φ and φ are the standard normal distribution function and density.",
+      .. table.concat(LAMBDAS, ", ") .. ", with ReLU (broad grey line). λ = 1 is GELU; λ = 160 is the hardness at "
+      .. "which gates are replaced by ReLU. Φ and φ are the standard normal distribution function and density.",
     "Values: the float32 kernels that train; no run is involved (n = 0 runs).",
   }
   return { columns = columns, rows = rows, caption = caption }
