@@ -102,21 +102,32 @@ local function make(figure, built, text, table_text, stem, extension)
   return { picture = stem .. "." .. extension, table = stem .. ".tsv", caption = stem .. ".txt", rows = #built.rows }
 end
 
+--- Checks what can be known before any run is opened.
+-- @tparam string name of the figure
+-- @tparam number count of runs
+-- @tparam ?string out the picture's path, where one is asked for
+-- @treturn table the figure
+-- @raise usage error: unknown figure or extension, too few or too many runs
+function plot.check(name, count, out)
+  local figure = find(name)
+  local least, most = figure.min_runs, figure.max_runs
+  if count < least or count > most then
+    errors.usage("figure %s takes %s; %d given", name, most == 0 and "no runs" or ("%d to %d runs"):format(least, most),
+      count)
+  end
+  if out then split(out) end
+  return figure
+end
+
 --- Draws a figure.
 -- @tparam string name one of `plot.figures()`
 -- @tparam ?table runs opened runs (lgelu.store), as many as the figure takes
 -- @tparam ?string out FILE.png, .svg or .pdf; by default fig/NAME.png in the first run's folder
 -- @treturn table paths `picture`, `table`, `caption`, and `rows` of the table
--- @raise usage error: unknown figure or extension, too few or too many runs; the work failed: no data, NaN, a file that
--- cannot be written, gnuplot missing or failing
+-- @raise as plot.check; the work failed: no data, NaN, a file that cannot be written, gnuplot missing or failing
 function plot.figure(name, runs, out)
-  local figure = find(name)
   runs = runs or {}
-  if #runs < figure.min_runs or #runs > figure.max_runs then
-    local least, most = figure.min_runs, figure.max_runs
-    errors.usage("figure %s takes %s; %d given", name,
-      most == 0 and "no run" or least == most and least .. " run(s)" or ("%d to %d runs"):format(least, most), #runs)
-  end
+  local figure = plot.check(name, #runs, out)
   if not out then
     out = figure.default_out(runs)
     local folder = out:match("^(.*)/")
