@@ -49,7 +49,7 @@ do for [k = 1:panels] {
 listed = 24
 panel_width = (panels == 1) ? 5.2 : (panels == 2) ? 3.4 : 2.5
 gap = 0.3
-left = 0.8
+left = 0.85
 right = (gates == 0) ? 0.3 : 1.35
 width = left + panels * panel_width + (panels - 1) * gap + right
 height = 4.9
@@ -67,9 +67,14 @@ pad = (lambda_max > lambda_min) ? 0.05 * (lambda_max - lambda_min) : 0.05 * lamb
 score_pad = (S_max > S_min) ? 0.1 * (S_max - S_min) : 0.02
 score_low = S_min - score_pad
 score_high = S_max + score_pad
+# about four steps of 1, 2 or 5 times a power of ten
+coarse = (score_high - score_low) / 4
+power = 10 ** floor(log10(coarse))
+score_step = power * (coarse > 5 * power ? 10 : coarse > 2 * power ? 5 : coarse > power ? 2 : 1)
 
 set multiplot
 set xrange [0:(epochs > 0 ? epochs : 1)]
+if (epochs < 6) { set xtics 1 }
 
 # The legend is a plot of its own, over the whole height: a key drops entries that do not fit beside their plot.
 if (gates > 0 && gates <= listed) {
@@ -102,8 +107,8 @@ do for [k = 1:panels] {
   set format x ""
   unset xlabel
   if (k == 1) {
-    set label 3 "gate hardness λ" at screen 0.22 / width, (y_top + y_middle_high) / 2 center rotate textcolor rgb ink
-    set label 4 "validation score" at screen 0.22 / width, (y_middle_low + y_bottom) / 2 center rotate textcolor rgb ink
+    set label 3 "gate hardness λ" at screen 0.2 / width, (y_top + y_middle_high) / 2 center rotate textcolor rgb ink
+    set label 4 "validation score" at screen 0.2 / width, (y_middle_low + y_bottom) / 2 center rotate textcolor rgb ink
   }
   set format y (k == 1 ? "%g" : "")
   set grid
@@ -149,7 +154,7 @@ do for [k = 1:panels] {
   set grid
   set format x "%g"
   set xlabel "epoch" offset 0, 0.4 textcolor rgb ink
-  set ytics out nomirror autofreq
+  set ytics out nomirror score_step
   set yrange [score_low:score_high]
   set arrow 1 from best_epoch[k], graph 0 to best_epoch[k], graph 1 nohead dashtype 2 linewidth 0.8 \
     linecolor rgb faint back

@@ -70,13 +70,13 @@ end
 local function caption_text(figure, built, runs, out, stem)
   local gnuplot = require("lgelu.plot.gnuplot")
   local words = { "lgelu", "figure", figure.name }
-  for _, run in ipairs(runs) do words[#words + 1] = run.path end
-  words[#words + 1] = "-o " .. out
+  for _, run in ipairs(runs) do words[#words + 1] = gnuplot.shell_word(run.dir) end
+  words[#words + 1] = "-o " .. gnuplot.shell_word(out)
   local parts = { CAPTION_MARK .. figure.name }
   for _, paragraph in ipairs(built.caption) do parts[#parts + 1] = paragraph end
   parts[#parts + 1] = "Data: " .. stem:match("[^/]*$") .. ".tsv, beside this file."
   parts[#parts + 1] = "Made with lgelu " .. require("lgelu").version .. ":\n  " .. table.concat(words, " ")
-    .. "\nThe picture alone, from its table, in lgelu's folder:\n  "
+    .. "\nThe picture alone, from its table (plots/ is lgelu's folder of that name):\n  "
     .. gnuplot.command("plots/" .. figure.script, stem .. ".tsv", out)
   return table.concat(parts, "\n\n") .. "\n"
 end

@@ -12,7 +12,12 @@ local gnuplot = {}
 -- A picture smaller than this holds no axes; the emptiest real figure has several thousand bytes.
 local LEAST_BYTES = 1000
 
-local function shell_quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+--- A word for the shell, quoted only where that is needed, and legibly where that is enough.
+function gnuplot.shell_word(text)
+  if text:find("^[%w_./:=+-]+$") then return text end
+  if not text:find('[$`"\\!]') then return '"' .. text .. '"' end
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
 
 -- A gnuplot string. A name that begins with '<' or '|' would be run as a command: "./" before it forbids that.
 local function gnuplot_path(path)
@@ -63,7 +68,8 @@ end
 --- The shell command that draws out from table with script.
 function gnuplot.command(script, table_path, out)
   return ("gnuplot -d -e %s %s"):format(
-    shell_quote(("tsv=%s; out=%s"):format(gnuplot_path(table_path), gnuplot_path(out))), shell_quote(script))
+    gnuplot.shell_word(("tsv=%s; out=%s"):format(gnuplot_path(table_path), gnuplot_path(out))),
+    gnuplot.shell_word(script))
 end
 
 --- Runs a script of plots/ and checks what it made.
