@@ -67,10 +67,10 @@ pad = (lambda_max > lambda_min) ? 0.05 * (lambda_max - lambda_min) : 0.05 * lamb
 score_pad = (S_max > S_min) ? 0.1 * (S_max - S_min) : 0.02
 score_low = S_min - score_pad
 score_high = S_max + score_pad
-# about four steps of 1, 2 or 5 times a power of ten
-coarse = (score_high - score_low) / 4
+# about five steps of 1, 2 or 5 times a power of ten
+coarse = (score_high - score_low) / 5
 power = 10 ** floor(log10(coarse))
-score_step = power * (coarse > 5 * power ? 10 : coarse > 2 * power ? 5 : coarse > power ? 2 : 1)
+score_step = power * (coarse < 1.5 * power ? 1 : coarse < 3.5 * power ? 2 : coarse < 7.5 * power ? 5 : 10)
 
 set multiplot
 set xrange [0:(epochs > 0 ? epochs : 1)]

@@ -19,8 +19,9 @@ end
 function figure.setup(parser)
   parser:argument("name", "Which figure; 'list' shows them all.")
   parser:argument("runs", "Runs, by folder or name."):args("*")
-  parser:option("-o --out", "The picture: FILE.png, FILE.svg or FILE.pdf. Its data become FILE.tsv, its caption FILE.txt. "
-    .. "Without it: fig/NAME.png in the first run's folder, or NAME.png here for a figure without runs."):argname("FILE")
+  parser:option("-o --out", "The picture: FILE.png, FILE.svg or FILE.pdf. Its data become FILE.tsv, its caption "
+    .. "FILE.txt. Without it: fig/NAME.png in the first run's folder, or NAME.png here for a figure without runs.")
+    :argname("FILE")
   parser:epilog("Figures:\n" .. overview())
 end
 
