@@ -1,4 +1,4 @@
--- C_spec.lua: loading the engine: declarations, handshake, statuses as errors, environment.
+-- C_spec.lua: loading the engine: declarations, handshake, statuses as errors.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local paths = require("lgelu.paths")
