@@ -1,6 +1,6 @@
 --- HDF5 files from Lua: data sets to and from tensors and lists of numbers, strings, attributes.
--- Not the run's layout (lgelu.store). Names are absolute paths inside the file ("/epochs/val_loss"); groups on the way are
--- created. Writing ("w", "a") happens in memory: close() puts the whole file under its name at one instant, and a file
+-- Not the run's layout (lgelu.store). Names are absolute paths inside the file ("/epochs/val_loss"); groups on the way
+-- are created. Writing ("w", "a") happens in memory: close() puts the whole file under its name at one instant, and a file
 -- that is dropped or discarded leaves what was there. Every error is an lgelu.errors object that names the file.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
