@@ -297,6 +297,8 @@ lg_status lg_h5_attr_kind(int32_t *kind, lg_h5 *f, const char *object, const cha
 lg_status lg_h5_attr_text(char **text, lg_h5 *f, const char *object, const char *attr);
 lg_status lg_h5_attr_f64(double *value, lg_h5 *f, const char *object, const char *attr);
 lg_status lg_h5_attr_i64(int64_t *value, lg_h5 *f, const char *object, const char *attr);
+/* Removes an attribute; fine when there is none. */
+lg_status lg_h5_attr_delete(lg_h5 *f, const char *object, const char *attr);
 lg_status lg_h5_attr_list(char **text, lg_h5 *f, const char *object);
 /* A data set from a tensor (replacing one of the same name), chunked and extendable along axis 0 when rank ≥ 1. */
 lg_status lg_h5_write(lg_h5 *f, const char *object, const lg_tensor *t);
@@ -317,4 +319,9 @@ lg_status lg_file_commit(const char *tmp, const char *path);
 lg_status lg_file_copy(const char *from, const char *to);
 lg_status lg_dir_make(const char *path);     /* with those above it; fine when it is there */
 lg_status lg_dir_make_new(const char *path); /* "exists" when it is there */
+/* A lock on a folder, held until it is released or the process ends, however it ends. "state" with the holder's process
+ * when another has it. Where the file system knows no locks, everybody gets it. lg_lock_taken: 1 when somebody has it. */
+lg_status lg_lock_take(int32_t *lock, const char *folder);
+void lg_lock_release(int32_t lock); /* -1 is fine */
+int32_t lg_lock_taken(const char *folder);
 #endif

@@ -151,13 +151,15 @@ function File:attrs(object)
   return values
 end
 
---- Sets an attribute, replacing one of that name.
+--- Sets an attribute, replacing one of that name; nil removes it.
 -- @param object  "/", a group or a data set
 -- @param value   string (UTF-8), number, boolean (stored as 0 or 1), int64_t cdata
 -- @param kind    "f64" stores a whole number as a float too; default: whole numbers as 64-bit integers
 function File:set_attr(object, name, value, kind)
   local h = handle(self)
-  if type(value) == "string" then
+  if value == nil then
+    check(lib.lg_h5_attr_delete(h, object, name))
+  elseif type(value) == "string" then
     check(lib.lg_h5_attr_set_text(h, object, name, plain(value, self, "attribute '" .. name .. "'")))
   elseif type(value) == "boolean" then
     check(lib.lg_h5_attr_set_i64(h, object, name, value and 1 or 0))

@@ -2,13 +2,13 @@
  * (h5_tree.c), not attributes (h5_attr.c). Called by lua/lgelu/h5.lua through lgelu.h. */
 #include "h5.h"
 #include "../core/memory.h"
+#include "lock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { REASON = 400, GROWTH = 1 << 20 };
@@ -18,32 +18,6 @@ enum { REASON = 400, GROWTH = 1 << 20 };
 static herr_t first_reason(unsigned n, const H5E_error2_t *e, void *context) {
   if (n == 0 && e->desc) snprintf(context, REASON, "%s", e->desc);
   return 0;
-}
-
-/* Who holds a lock on path, from /proc/locks: " (held by process 123, python3)", or "" when nobody can be named. */
-static void lock_holder(char *text, size_t bytes, const char *path) {
-  text[0] = 0;
-  struct stat s;
-  FILE *locks = stat(path, &s) == 0 ? fopen("/proc/locks", "re") : NULL;
-  if (!locks) return;
-  char line[256];
-  while (fgets(line, sizeof line, locks)) {
-    long pid;
-    unsigned major, minor;
-    unsigned long long inode;
-    if (sscanf(line, "%*s %*s %*s %*s %ld %x:%x:%llu", &pid, &major, &minor, &inode) != 4) continue;
-    if (inode != s.st_ino || major != major(s.st_dev) || minor != minor(s.st_dev)) continue;
-    char name[64] = "", file[64];
-    snprintf(file, sizeof file, "/proc/%ld/comm", pid);
-    FILE *comm = fopen(file, "re");
-    if (comm) {
-      if (fgets(name, sizeof name, comm)) name[strcspn(name, "\n")] = 0;
-      fclose(comm);
-    }
-    snprintf(text, bytes, " (held by process %ld%s%s)", pid, name[0] ? ", " : "", name);
-    break;
-  }
-  fclose(locks);
 }
 
 static lg_status fail_at(lg_status status, const lg_h5 *f, const char *object, const char *text, const char *more) {
@@ -69,12 +43,12 @@ lg_status lg_h5_fail_reason(lg_status status, const lg_h5 *f, const char *object
   va_end(ap);
   if (strstr(reason, "lock file")) {
     char holder[128];
-    lock_holder(holder, sizeof holder, f->path);
-    snprintf(more, sizeof more,
-             ": another program has it open for writing%s; close it there, or set HDF5_USE_FILE_LOCKING=FALSE to read "
-             "it all "
-             "the same (HDF5: %s)",
-             holder, reason);
+    lg_lock_holder(holder, sizeof holder, f->path);
+    snprintf(
+        more, sizeof more,
+        ": another program has it open for writing%s%s%s; close it there, or set HDF5_USE_FILE_LOCKING=FALSE to read "
+        "it all the same (HDF5: %s)",
+        holder[0] ? " (" : "", holder, holder[0] ? ")" : "", reason);
   } else if (reason[0]) {
     snprintf(more, sizeof more, " (HDF5: %s)", reason);
   }

@@ -23,12 +23,18 @@ hid_t lg_h5_text_type(void) {
   return type;
 }
 
+lg_status lg_h5_attr_delete(lg_h5 *f, const char *object, const char *attr) {
+  LG_TRY(check(f, object, attr, 1));
+  if (H5Aexists_by_name(f->file, object, attr, H5P_DEFAULT) > 0 &&
+      H5Adelete_by_name(f->file, object, attr, H5P_DEFAULT) < 0)
+    return lg_h5_fail_reason(LG_EIO, f, object, "attribute '%s' cannot be removed", attr);
+  return LG_OK;
+}
+
 /* Writes a scalar attribute, in place of one of that name. */
 static lg_status set(lg_h5 *f, const char *object, const char *attr, hid_t file_type, hid_t memory_type,
                      const void *value) {
-  if (H5Aexists_by_name(f->file, object, attr, H5P_DEFAULT) > 0 &&
-      H5Adelete_by_name(f->file, object, attr, H5P_DEFAULT) < 0)
-    return lg_h5_fail_reason(LG_EIO, f, object, "attribute '%s' cannot be replaced", attr);
+  LG_TRY(lg_h5_attr_delete(f, object, attr));
   LG_H5_ID space = H5Screate(H5S_SCALAR);
   LG_H5_ID names = H5Pcreate(H5P_ATTRIBUTE_CREATE);
   H5Pset_char_encoding(names, H5T_CSET_UTF8);
