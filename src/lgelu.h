@@ -132,13 +132,19 @@ lg_status lg_tensor_fill(lg_tensor *dst, double value);
 /* out = a op b, broadcasting as numpy does.
  * op: index into list "binary" (add sub mul div pow min max eq ne lt le gt ge). i32 overflow is an error. */
 lg_status lg_tensor_binary(lg_tensor *out, int32_t op, const lg_tensor *a, const lg_tensor *b);
+/* out = a where cond is not 0, else b; all three broadcast. lg_tensor_where_shape: what out must be; shape[8]. */
+lg_status lg_tensor_where_shape(int32_t *dtype, int32_t *rank, int64_t *shape, const lg_tensor *cond,
+                                const lg_tensor *a, const lg_tensor *b);
+lg_status lg_tensor_where(lg_tensor *out, const lg_tensor *cond, const lg_tensor *a, const lg_tensor *b);
 /* out = f(a): list "unary" (neg abs exp log sqrt tanh sin cos erf floor ceil round sign not). */
 lg_status lg_tensor_unary(lg_tensor *out, int32_t op, const lg_tensor *a);
 /* out = reduction of a over axis (or over all, axis = -1): list "reduce" (sum mean min max argmin argmax prod any all).
  * Folded in float64 in fixed chunks. arg* give i32 (0-based here, in C order when over all). out keeps no reduced axis.
  * mean, min, max and arg* of no elements are an error. */
 lg_status lg_tensor_reduce(lg_tensor *out, int32_t op, const lg_tensor *a, int32_t axis);
-/* out[..., m, n] = a[..., m, k] · b[..., k, n]; leading dimensions broadcast; f32 and f64. */
+/* out[..., m, n] = a[..., m, k] · b[..., k, n]; leading dimensions broadcast; f32 and f64.
+ * lg_tensor_matmul_shape: what out must be; shape[8]. */
+lg_status lg_tensor_matmul_shape(int32_t *dtype, int32_t *rank, int64_t *shape, const lg_tensor *a, const lg_tensor *b);
 lg_status lg_tensor_matmul(lg_tensor *out, const lg_tensor *a, const lg_tensor *b);
 /* Fills a float tensor with uniform [lo, hi) or normal(mean, sd): element i in C order is f(seed, stream, i). */
 lg_status lg_tensor_uniform(lg_tensor *t, double lo, double hi, uint64_t seed, uint64_t stream);

@@ -73,7 +73,8 @@ static lg_status copy_apart(lg_tensor *dst, const lg_tensor *src) {
   copy_job job = {.to = dst->dtype, .from = src->dtype, .bad = INT64_MAX};
   lg_walk_run(&w, LG_TILE, copy_run, &job);
   if (job.bad == INT64_MAX) return LG_OK;
-  return lg_fail(LG_EARG, "%g (%s) does not fit %s", probe(&w, both, job.bad).value[1], lg_dtype_name(src->dtype),
+  double value = probe(&w, both, job.bad).value[1];
+  return lg_fail(LG_EARG, "%g (%s) does not fit %s", value != value ? NAN : value, lg_dtype_name(src->dtype),
                  lg_dtype_name(dst->dtype));
 }
 

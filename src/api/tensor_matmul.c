@@ -114,12 +114,19 @@ static lg_status check(int32_t *rank, int64_t *shape, const lg_tensor *a, const 
   return LG_OK;
 }
 
-lg_status lg_tensor_matmul(lg_tensor *out, const lg_tensor *a, const lg_tensor *b) {
+lg_status lg_tensor_matmul_shape(int32_t *dtype, int32_t *rank, int64_t *shape, const lg_tensor *a,
+                                 const lg_tensor *b) {
+  if (!dtype || !rank || !shape) return lg_fail(LG_EARG, "dtype, rank or shape is NULL");
   LG_TRY(lg_tensor_check(a, "the first tensor"));
   LG_TRY(lg_tensor_check(b, "the second tensor"));
-  int32_t rank, dtype = lg_dtype_promote(a->dtype, b->dtype);
+  *dtype = lg_dtype_promote(a->dtype, b->dtype);
+  return check(rank, shape, a, b);
+}
+
+lg_status lg_tensor_matmul(lg_tensor *out, const lg_tensor *a, const lg_tensor *b) {
+  int32_t rank, dtype;
   int64_t shape[LG_MAX_RANK];
-  LG_TRY(check(&rank, shape, a, b));
+  LG_TRY(lg_tensor_matmul_shape(&dtype, &rank, shape, a, b));
   LG_TRY(lg_out_check(out, "out", dtype, rank, shape));
   matrix whole;
   lg_tensor *result = out, *own = NULL, *copy_a = NULL, *copy_b = NULL;
