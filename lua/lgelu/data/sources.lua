@@ -1,0 +1,7 @@
+--- The data sources, in the order in which people see them; the only list of them. Each is one file
+-- lgelu/data/<name>.lua that returns
+--   doc     one line
+--   kind    "files" or "generated"
+--   schema  list of entries as in lgelu.recipe.schema: the keys of `data = {source = "<name>", …}`
+--   load    function(config with every key filled in) → set, without what lgelu.data adds (see lgelu.data.load)
+return { "fashion_mnist", "idx", "synthetic", "moons" }
