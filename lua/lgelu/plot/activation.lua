@@ -1,8 +1,6 @@
 --- The figure `activation`: f(x; λ) and ∂f/∂x for several λ with ReLU, through the kernels that train.
 -- Not a formula of its own: values come from lgelu.gate. Called by lgelu.plot.
 
-local gate = require("lgelu.gate")
-
 local activation = {}
 
 activation.name = "activation"
@@ -26,6 +24,7 @@ end
 --- Table and caption of the figure.
 -- @treturn table columns, rows, caption (list of paragraphs)
 function activation.build()
+  local gate = require("lgelu.gate")
   local columns = { "x" }
   for _, prefix in ipairs({ "f:", "df:" }) do
     for _, lambda in ipairs(LAMBDAS) do columns[#columns + 1] = prefix .. lambda end

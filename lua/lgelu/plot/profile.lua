@@ -84,7 +84,8 @@ function profile.build(runs)
   local caption = {
     "Hardness profile. Top: hardness λ of each gate x·Φ(λx) over epochs (epoch 0: at initialization), coloured in "
       .. "forward order from dark to light. Bottom: validation score over epochs. Dashed line and dot: the best "
-      .. "validation score (BVS) and its epoch. n = " .. #runs .. (#runs == 1 and " run." or " runs, one a column, on common axes."),
+      .. "validation score (BVS) and its epoch. n = " .. #runs
+      .. (#runs == 1 and " run." or " runs, one a column, on common axes."),
   }
   for i, h in ipairs(histories) do
     add_rows(rows, i, h, names, place)

@@ -1,0 +1,154 @@
+--- lgelu compare: a table of finished runs, one row per configuration, over seeds. The numbers are lgelu.compare's, the
+-- layout lgelu.table's.
+
+local errors = require("lgelu.errors")
+
+local verb = {}
+
+verb.summary = "Compare runs: one row per configuration, mean ± 95 % CI over seeds."
+
+-- λ of up to this many gates are listed; of more, the range.
+local LISTED_GATES = 4
+
+function verb.setup(parser)
+  parser:argument("runs", "Runs, by folder or name."):args("+")
+  parser:option("--by", "Group by this key of the recipe alone (as gate.kind), pooling all other differences.")
+    :argname("KEY")
+  parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
+  parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
+    .. "validation score. ΔBVS: difference to the run with gate.kind = gelu, the same seed and otherwise the same "
+    .. "recipe. Δλ: mean change of λ from one epoch to the next.")
+end
+
+-- Opens the runs. What cannot be compared is named on standard error and left out.
+local function records_of(names)
+  local compare, store = require("lgelu.compare"), require("lgelu.store")
+  local records = {}
+  for _, name in ipairs(names) do
+    local folder = store.resolve(name)
+    local ok, result = pcall(function() return compare.record(store.open(folder)) end)
+    if ok then
+      records[#records + 1] = result
+    elseif errors.is(result, "fail") then
+      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, result.message))
+    else
+      error(result, 0)
+    end
+  end
+  if #records == 0 then errors.fail("none of the %d runs can be compared", #names) end
+  return records
+end
+
+-- "89.63 ± 0.21": a summary in units of 1/scale; one seed has no interval.
+local function with_interval(summary, scale, format)
+  if not summary then return nil end
+  local text = format:format(scale * summary.mean)
+  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(scale * summary.ci95) or text
+end
+
+local function lambda_text(profile)
+  if not profile then return nil end
+  local texts = {}
+  for i, lambda in ipairs(profile) do texts[i] = ("%.3g"):format(lambda) end
+  if #texts <= LISTED_GATES then return table.concat(texts, " ") end
+  return ("%.3g to %.3g"):format(math.min(unpack(profile)), math.max(unpack(profile)))
+end
+
+local function epochs_text(epochs)
+  return epochs[1] == epochs[2] and tostring(epochs[1]) or ("%d to %d"):format(epochs[1], epochs[2])
+end
+
+-- Scores in [0, 1] are shown in per cent.
+local function score_style(groups)
+  for _, group in ipairs(groups) do
+    if group.bvs.mean < 0 or group.bvs.mean > 1 then return 1, "%.5g", "%+.3g", "" end
+  end
+  return 100, "%.2f", "%+.2f", " (%)"
+end
+
+local function readable(result)
+  local scale, format, signed, unit = score_style(result.groups)
+  local columns, rows = {}, {}
+  for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
+  local more = {
+    { title = "seeds", format = "%d" }, { title = "BVS" .. unit, align = "right" },
+    { title = "ΔBVS" .. unit, align = "right" }, { title = "test" .. unit, align = "right" },
+    { title = "epochs", align = "right" }, { title = "λ at BVS", align = "left" },
+    { title = "Δλ per epoch", format = "%.3g" },
+  }
+  for _, column in ipairs(more) do columns[#columns + 1] = column end
+  for r, group in ipairs(result.groups) do
+    local row, k = {}, #result.keys
+    for i, key in ipairs(result.keys) do row[i] = group.values[key] end
+    row[k + 1], row[k + 2] = group.seeds, with_interval(group.bvs, scale, format)
+    row[k + 3], row[k + 4] = with_interval(group.delta, scale, signed), with_interval(group.test, scale, format)
+    if group.delta and group.delta.n < group.seeds then
+      row[k + 3] = ("%s (n = %d)"):format(row[k + 3], group.delta.n)
+    end
+    row[k + 5], row[k + 6] = epochs_text(group.epochs), lambda_text(group.profile)
+    row[k + 7] = group.drift and group.drift.mean
+    rows[r] = row
+  end
+  return columns, rows
+end
+
+-- One number a column, for machines.
+local function numeric(result)
+  local titles = {
+    "runs", "seeds", "bvs_mean", "bvs_sd", "bvs_ci95", "delta_bvs_mean", "delta_bvs_sd", "delta_bvs_ci95",
+    "delta_bvs_seeds", "test_mean", "test_sd", "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max",
+    "drift_mean", "drift_ci95",
+  }
+  local columns, rows = {}, {}
+  for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key } end
+  for _, title in ipairs(titles) do columns[#columns + 1] = { title = title } end
+  for r, group in ipairs(result.groups) do
+    local bvs, delta, test, drift = group.bvs, group.delta or {}, group.test or {}, group.drift or {}
+    local values = {
+      #group.records, group.seeds, bvs.mean, bvs.sd, bvs.ci95, delta.mean, delta.sd, delta.ci95, delta.n, test.mean,
+      test.sd, test.ci95, group.epochs[1], group.epochs[2], group.profile and math.min(unpack(group.profile)),
+      group.profile and math.max(unpack(group.profile)), drift.mean, drift.ci95,
+    }
+    local row = {}
+    for i, key in ipairs(result.keys) do row[i] = group.values[key] end
+    for i = 1, #titles do row[#result.keys + i] = values[i] end
+    rows[r] = row
+  end
+  return columns, rows
+end
+
+local function notes(result)
+  local lines = {}
+  if #result.keys > 0 then
+    lines[#lines + 1] = "Groups differ in " .. table.concat(result.keys, ", ") .. "."
+  else
+    lines[#lines + 1] = "The runs differ in their seeds alone."
+  end
+  if #result.pooled > 0 then
+    lines[#lines + 1] = "Pooled within groups: " .. table.concat(result.pooled, ", ") .. "."
+  end
+  for _, pair in ipairs(result.repeated) do
+    lines[#lines + 1] = ("%s is left out: it repeats %s (same configuration and seed)."):format(pair[1], pair[2])
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+function verb.run(given)
+  local tables = require("lgelu.table")
+  local known = false
+  for _, name in ipairs(tables.formats) do known = known or name == given.format end
+  if not known then
+    errors.usage("--format: '%s' is none of %s%s", given.format, table.concat(tables.formats, ", "),
+      errors.suggest(given.format, tables.formats))
+  end
+  local result = require("lgelu.compare").groups(records_of(given.runs), given.by)
+  local columns, rows = (given.format == "csv" and numeric or readable)(result)
+  io.write(tables.render(columns, rows, given.format))
+  -- Behind a table for programs, notes would be in the way.
+  local for_people = given.format == "text" or given.format == "markdown"
+  local stream = for_people and io.stdout or io.stderr
+  stream:write(for_people and "\n" or "", notes(result))
+  return 0
+end
+
+return verb

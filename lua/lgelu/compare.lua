@@ -1,0 +1,205 @@
+--- Comparison of finished runs: groups by what differs in their configurations besides the seed, and per group the
+-- scores, hardness and drift over seeds, with ΔBVS against the GELU baselines.
+--
+-- What it is: pure functions from opened runs to rows. What it is not: layout (lgelu.table) or finding runs
+-- (lgelu.store). Called by lgelu.cli.compare and at the prompt, as `lg.compare`.
+--
+-- Seeds are the independent samples: runs of one group that share a seed (as with several init modes pooled by `by`)
+-- are averaged first, and n counts seeds. ΔBVS pairs each run with the run that differs from it in gate.* alone and
+-- has gate.kind = gelu.
+-- @module lgelu.compare
+
+local errors = require("lgelu.errors")
+local stats = require("lgelu.stats")
+
+local compare = {}
+
+-- Keys that say nothing about the experiment.
+local IDENTITY = { name = true, seed = true }
+
+-- Configuration as key → text: "gate.kind" → "gelu"; lists as "512,256".
+local function flatten(config, flat, prefix)
+  for key, value in pairs(config) do
+    local full = prefix .. key
+    if type(value) ~= "table" then
+      flat[full] = tostring(value)
+    elseif #value > 0 then
+      local texts = {}
+      for i, item in ipairs(value) do texts[i] = tostring(item) end
+      flat[full] = table.concat(texts, ",")
+    else
+      flatten(value, flat, full .. ".")
+    end
+  end
+  return flat
+end
+
+local function is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
+
+--- What is compared of one run.
+-- @tparam table run opened run
+-- @treturn table name, seed, hash, config (key → text), bvs, test (nil without a test set), epochs, lambda (at the BVS
+-- epoch; nil without), drift
+-- @raise the work failed: the run is not done, or holds no finite BVS
+function compare.record(run)
+  local attrs = run.attrs
+  local name = run.dir:gsub("/+$", ""):match("[^/]*$")
+  if attrs.status ~= "done" then errors.fail("status %s, not done", tostring(attrs.status)) end
+  local best, epochs, gates = run:best(), run:epochs(), run:gates()
+  if not best or not is_finite(best.val_score) then errors.fail("it holds no best validation score") end
+  local record = {
+    name = name, seed = tonumber(attrs.seed), hash = attrs.hash, config = flatten(run:config(), {}, ""),
+    bvs = best.val_score, test = is_finite(best.test_score) and best.test_score or nil, epochs = #epochs.epoch,
+  }
+  if #gates.lambda > 1 and #gates.lambda[1] > 0 then
+    for e, epoch in ipairs(epochs.epoch) do
+      if epoch == best.epoch then record.lambda = gates.lambda[e + 1] end
+    end
+    if not record.lambda then errors.fail("its best epoch, %s, is none of its epochs", tostring(best.epoch)) end
+    record.drift = stats.drift(gates.lambda)
+  end
+  return record
+end
+
+-- All keys of all records, sorted.
+local function all_keys(records)
+  local seen, keys = {}, {}
+  for _, record in ipairs(records) do
+    for key in pairs(record.config) do
+      if not seen[key] then
+        seen[key] = true
+        keys[#keys + 1] = key
+      end
+    end
+  end
+  table.sort(keys)
+  return keys
+end
+
+-- Does key have more than one value among the records?
+local function varies(records, key)
+  for i = 2, #records do
+    if records[i].config[key] ~= records[1].config[key] then return true end
+  end
+  return false
+end
+
+-- Records by group in order of appearance; two runs of one configuration and seed are one sample, so only the first
+-- of them counts.
+local function split(records, identify)
+  local groups, by_id, seen, repeated = {}, {}, {}, {}
+  for _, record in ipairs(records) do
+    local sample = record.hash .. " " .. record.seed
+    if seen[sample] then
+      repeated[#repeated + 1] = { record.name, seen[sample] }
+    else
+      seen[sample] = record.name
+      local id = identify(record)
+      if not by_id[id] then
+        by_id[id] = { records = {} }
+        groups[#groups + 1] = by_id[id]
+      end
+      table.insert(by_id[id].records, record)
+    end
+  end
+  return groups, repeated
+end
+
+-- Seed and everything but the gate: what a run and its baseline have in common.
+local function pairing(record, keys)
+  local parts = { "seed=" .. record.seed }
+  for _, key in ipairs(keys) do
+    if not IDENTITY[key] and key:sub(1, 5) ~= "gate." and record.config[key] then
+      parts[#parts + 1] = key .. "=" .. record.config[key]
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+-- Summary over seeds of value(record), averaged within each seed; nil when a record has none.
+local function over_seeds(records, value)
+  local seeds, sums, counts = {}, {}, {}
+  for _, record in ipairs(records) do
+    local x = value(record)
+    if x == nil then return nil end
+    if not counts[record.seed] then
+      seeds[#seeds + 1] = record.seed
+      sums[record.seed], counts[record.seed] = 0, 0
+    end
+    sums[record.seed], counts[record.seed] = sums[record.seed] + x, counts[record.seed] + 1
+  end
+  if #seeds == 0 then return nil end
+  for i, seed in ipairs(seeds) do seeds[i] = sums[seed] / counts[seed] end
+  return stats.summary(seeds)
+end
+
+-- Mean λ of each gate over the records; nil when they have none, or not equally many.
+local function mean_profile(records)
+  local profile, count = {}, records[1].lambda and #records[1].lambda or 0
+  if count == 0 then return nil end
+  for _, record in ipairs(records) do
+    if not record.lambda or #record.lambda ~= count then return nil end
+    for l = 1, count do profile[l] = (profile[l] or 0) + record.lambda[l] / #records end
+  end
+  return profile
+end
+
+local function measure(group, baselines, keys)
+  local records = group.records
+  group.bvs = over_seeds(records, function(r) return r.bvs end)
+  group.test = over_seeds(records, function(r) return r.test end)
+  group.drift = over_seeds(records, function(r) return r.drift end)
+  group.seeds = group.bvs.n
+  group.profile = mean_profile(records)
+  group.epochs = { math.huge, 0 }
+  local paired = {}
+  for _, record in ipairs(records) do
+    group.epochs = { math.min(group.epochs[1], record.epochs), math.max(group.epochs[2], record.epochs) }
+    local baseline = baselines[pairing(record, keys)]
+    if baseline and record.config["gate.kind"] ~= "gelu" then
+      paired[#paired + 1] = { seed = record.seed, delta = record.bvs - baseline.bvs }
+    end
+  end
+  group.delta = over_seeds(paired, function(p) return p.delta end)
+end
+
+--- Compares runs.
+-- @tparam table records from compare.record
+-- @tparam ?string by group by this key alone, pooling runs that differ in others; by default every difference counts
+-- @treturn table `groups`: list of { values = key → text, records, seeds, bvs, test, drift, delta (summaries over
+-- seeds; nil where there is nothing), profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
+-- `keys`: what differs between groups; `pooled`: what differs within them; `repeated`: list of { name, name of the run
+-- that it repeats }, left out
+-- @raise usage error: no records, or a key that no run has
+function compare.groups(records, by)
+  if #records == 0 then errors.usage("there are no runs to compare") end
+  local keys = all_keys(records)
+  if by and not varies(records, by) and not records[1].config[by] then
+    errors.usage("--by %s: no run has this key%s", by, errors.suggest(by, keys))
+  end
+  local groups, repeated = split(records, function(record)
+    return by and tostring(record.config[by]) or record.hash
+  end)
+  local baselines = {}
+  for _, record in ipairs(records) do
+    local id = pairing(record, keys)
+    if record.config["gate.kind"] == "gelu" and not baselines[id] then baselines[id] = record end
+  end
+  local between, within = {}, {}
+  for _, key in ipairs(keys) do
+    local pooled = false
+    for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
+    if key ~= by and pooled and not IDENTITY[key] then within[#within + 1] = key end
+    if key == by or (not by and not pooled and not IDENTITY[key] and varies(records, key)) then
+      between[#between + 1] = key
+    end
+  end
+  for _, group in ipairs(groups) do
+    group.values = {}
+    for _, key in ipairs(between) do group.values[key] = group.records[1].config[key] end
+    measure(group, baselines, keys)
+  end
+  return { groups = groups, keys = between, pooled = within, repeated = repeated }
+end
+
+return compare

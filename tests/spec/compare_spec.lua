@@ -1,0 +1,106 @@
+--- Specification of lgelu.compare: groups, statistics over seeds, ΔBVS by pairs, what is refused.
+
+local compare = require("lgelu.compare")
+local errors = require("lgelu.errors")
+local runs = dofile("tests/spec/support/runs.lua")
+
+-- A run of one recipe with these gate keys; its best score is bvs, at epoch 2 of 3.
+local function run(o)
+  local gate = { kind = o.kind, t = o.t, init = o.init }
+  local lambda = { {}, {}, {}, {} }
+  if o.kind == "lambda_gelu" then lambda = { { 1, 2 }, { 2, 4 }, { 3, 3 }, { 3, 4 } } end
+  return runs.fake({
+    dir = ("runs/%s-%s-%s-s%d"):format(o.kind, o.t or "", o.init or "", o.seed), seed = o.seed, kind = o.kind,
+    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128 }, "/"), status = o.status, lambda = lambda,
+    val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
+    config = {
+      name = "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128 }, model = { hidden = { 8, 4 } },
+    },
+  })
+end
+
+local function records(list)
+  local result = {}
+  for i, o in ipairs(list) do result[i] = compare.record(run(o)) end
+  return result
+end
+
+local function close(expected, got) assert.is_true(math.abs(expected - got) < 1e-12, tostring(got)) end
+
+describe("compare", function()
+  it("groups by what differs besides the seed, and pairs with the GELU run of the same seed", function()
+    local result = compare.groups(records({
+      { kind = "gelu", seed = 1, bvs = 0.80, test = 0.7 }, { kind = "gelu", seed = 2, bvs = 0.90, test = 0.7 },
+      { kind = "lambda_gelu", t = 0.1, seed = 1, bvs = 0.82, test = 0.7 },
+      { kind = "lambda_gelu", t = 0.1, seed = 2, bvs = 0.96 },
+      { kind = "relu", seed = 1, bvs = 0.81 }, { kind = "relu", seed = 3, bvs = 0.83 },
+    }))
+    assert.are.same({ "gate.kind", "gate.t" }, result.keys)
+    assert.are.same({}, result.pooled)
+    local gelu, learned, relu = result.groups[1], result.groups[2], result.groups[3]
+    assert.are.same({ ["gate.kind"] = "lambda_gelu", ["gate.t"] = "0.1" }, learned.values)
+    assert.equal(2, gelu.seeds)
+    close(0.85, gelu.bvs.mean)
+    close(0.7, gelu.test.mean)
+    assert.is_nil(gelu.delta)
+    assert.is_nil(gelu.profile)
+    assert.is_nil(gelu.drift)
+    close(0.04, learned.delta.mean)
+    assert.equal(2, learned.delta.n)
+    assert.is_nil(learned.test)
+    assert.are.same({ 3, 3 }, learned.profile)
+    close((1 + 2 + 1 + 1 + 0 + 1) / 6, learned.drift.mean)
+    assert.are.same({ 3, 3 }, learned.epochs)
+    close(0.01, relu.delta.mean)
+    assert.equal(1, relu.delta.n)
+    assert.is_nil(relu.delta.ci95)
+  end)
+
+  it("does not pair with a baseline that differs in more than the gate", function()
+    local result = compare.groups(records({
+      { kind = "gelu", seed = 1, bvs = 0.80, batch = 64 }, { kind = "lambda_gelu", seed = 1, bvs = 0.82 },
+    }))
+    assert.are.same({ "gate.kind", "train.batch" }, result.keys)
+    assert.is_nil(result.groups[2].delta)
+  end)
+
+  it("pools by a key, counting seeds and not runs", function()
+    local result = compare.groups(records({
+      { kind = "gelu", seed = 1, bvs = 0.80 },
+      { kind = "lambda_gelu", init = "ascending", seed = 1, bvs = 0.82 },
+      { kind = "lambda_gelu", init = "descending", seed = 1, bvs = 0.84 },
+    }), "gate.kind")
+    assert.are.same({ "gate.kind" }, result.keys)
+    assert.are.same({ "gate.init" }, result.pooled)
+    local pooled = result.groups[2]
+    assert.equal(1, pooled.seeds)
+    assert.equal(2, #pooled.records)
+    close(0.83, pooled.bvs.mean)
+    close(0.03, pooled.delta.mean)
+    assert.is_nil(pooled.bvs.ci95)
+  end)
+
+  it("says when only seeds differ, and counts a repeated run once", function()
+    local list = records({ { kind = "relu", seed = 1, bvs = 0.8 }, { kind = "relu", seed = 2, bvs = 0.9 } })
+    list[3] = list[1]
+    local result = compare.groups(list)
+    assert.are.same({}, result.keys)
+    assert.equal(1, #result.groups)
+    assert.equal(2, result.groups[1].seeds)
+    assert.are.same({ { "relu---s1", "relu---s1" } }, result.repeated)
+  end)
+
+  it("refuses runs that are not done, runs without a best score, and unknown keys", function()
+    local function fails(kind, words, f, ...)
+      local ok, e = pcall(f, ...)
+      assert.is_false(ok)
+      assert.is_true(errors.is(e, kind), tostring(e))
+      assert.truthy(e.message:find(words, 1, true), e.message)
+    end
+    fails("fail", "status failed", compare.record, run({ kind = "relu", seed = 1, bvs = 0.8, status = "failed" }))
+    fails("fail", "no best validation score", compare.record, run({ kind = "relu", seed = 1, bvs = math.huge }))
+    fails("usage", "no run has this key, did you mean 'gate.kind'?", compare.groups,
+      records({ { kind = "relu", seed = 1, bvs = 0.8 } }), "gate.kin")
+    fails("usage", "there are no runs", compare.groups, {})
+  end)
+end)
