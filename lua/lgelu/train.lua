@@ -271,6 +271,8 @@ local function announce(session, run, show, state)
     grads / 1e6, work / 1e6)
   show:line("data %s: %d training, %d validation, %d test samples", session.set.name, session.train.count, session.val.count,
     session.set.test and session.set.test.x.shape[1] or 0)
+  for _, note in ipairs(session.set.notes) do show:line("note: %s", note) end
+  if session.train.note then show:line("note: %s", session.train.note) end
   show:line("run %s (%s, %s %s, %d thread%s)%s", run.dir, text(lib.lg_isa()), text(lib.lg_blas_name()), text(lib.lg_blas_core()), lib.lg_threads(),
     lib.lg_threads() == 1 and "" or "s", state.step > 0 and (": resumes at step %d of %d"):format(state.step, session.total) or "")
 end

@@ -1,8 +1,8 @@
 --- lg.data: data sets by name. Loads a source, splits it, makes batches.
 --   set = lg.data.load{source = "moons", n = 200}      set.train.x, set.train.y, set.test.x, …; set.x is set.train.x
 --   train, val = lg.data.split(set, 0.1, seed)
---   batches = lg.data.loader(set.train, train, {batch = 64, shuffle = true})
---   batches:start(0); x, y, rows = batches:next()
+--   batches = lg.data.loader(set, "train", train, {batch = 64, shuffle = true})
+--   batches:start(0); for x, y, rows in batches:each() do … end
 -- What it is not: the sources (one file each, listed in data/sources.lua), nor the readers, which are C (src/data).
 local C = require("lgelu.C")
 local check = require("lgelu.recipe.check")
@@ -17,7 +17,7 @@ local data = { split = split.split, loader = loader.new }
 
 -- Keys that every source has.
 local COMMON = {
-  { key = "validation", type = "number", default = 0.1, min = 0, example = "data.validation=5000",
+  { key = "validation", type = "number", default = 0.1, exclusive_min = 0, example = "data.validation=5000",
     doc = "Share (below 1) or number of training rows kept for validation, each class in proportion." },
 }
 
@@ -89,7 +89,7 @@ end
 
 --- Loads a data set.
 -- @param config  {source = name, …}: the `data` section of a recipe, or a part of it; missing keys get their defaults
--- @return set: source, description, classes, labels (names of classes, or nil), input_shape (of one row),
+-- @return set: name (its source's), description, classes, labels (names of classes, or nil), input_shape (of one row),
 --   train = {x = u8 or f32 [N, …], y = i32 [N]}, test = the same or nil; x, y = train's;
 --   scale, mean, sd: a batch holds (x·scale − mean)/sd per channel; mean and sd are nil until data.split or the first
 --   loader takes them from the training rows (normalization = "training rows"), or given ("constants");
@@ -97,13 +97,12 @@ end
 function data.load(config)
   config = fill_in(config)
   local set = data.source(config.source).load(config)
-  set.source = config.source
+  set.name = config.source
   set.normalization = set.mean and "constants" or "training rows"
   set.input_shape = { select(2, unpack(set.train.x.shape)) }
   set.x, set.y = set.train.x, set.train.y
   set.sha256 = content_hash(set)
   set.notes = data.source(config.source).kind == "files" and find.notes() or {}
-  for _, part in ipairs({ set.train, set.test }) do setmetatable(part, { set = set }) end
   return set
 end
 

@@ -43,10 +43,15 @@ end
 --- int64_t[n] of 0-based rows, and n, from an i32 tensor or list of 1-based ones, or from nil: all rows.
 local function rows_of(index, all)
   local n = index == nil and all or tensor.is_tensor(index) and index.shape[1] or #index
+  if n == 0 then errors.usage("data.loader: the index holds no rows") end
   local rows = ffi.new("int64_t[?]", n)
   local from = index ~= nil and type(index) ~= "table" and tensors.pointer(index)
   for i = 0, n - 1 do
-    rows[i] = index == nil and i or (from and from[i] or index[i + 1]) - 1
+    local row = index == nil and i + 1 or from and from[i] or index[i + 1]
+    if not (row >= 1 and row <= all) then
+      errors.usage("data.loader: entry %d of the index is row %s, expected 1 to %d", i + 1, tostring(row), all)
+    end
+    rows[i] = row - 1
   end
   return rows, n
 end
@@ -69,16 +74,18 @@ end
 local loader = {}
 
 --- Batches of some rows of one part of a set.
--- @param part   set.train or set.test of lgelu.data.load
+-- @param set    of lgelu.data.load
+-- @param name   its part: "train" or "test"
 -- @param index  i32 tensor or list of 1-based rows (from data.split), or nil: all
 -- @param given  batch = 128; last = "keep" (a smaller last batch) or "drop"; shuffle = false: the index's order, true:
 --               an order f(seed, epoch); seed = 0
--- @return loader: l:start(epoch[, skip]), l:next(), l:batches(), l:free(); l.rows, l.batch; l.note: a line for the log
---         when the last batch was decided on, or nil
-function loader.new(part, index, given)
-  local meta = getmetatable(part)
-  local set = type(part) == "table" and meta and meta.set
-  if not set then errors.usage("data.loader: expected the train or test part of a set from data.load") end
+-- @return loader: l:start(epoch[, skip]), l:next() or l:each(), l:batches(), l:free(); l.count: rows of the index,
+--         l.batch; l.note: a line for the log when the last batch was decided on, or nil
+function loader.new(set, name, index, given)
+  local part = type(set) == "table" and (name == "train" or name == "test") and set[name]
+  if not part then
+    errors.usage("data.loader: expected a set from data.load and the name of a part that it has, train or test")
+  end
   local options = read_options(given)
   local rows, n = rows_of(index, part.x.shape[1])
   local last, note = last_policy(options, n)
@@ -87,7 +94,7 @@ function loader.new(part, index, given)
   check(lib.lg_loader_new(handle, part.x, part.y, rows, n, options.batch, last, set.scale, numbers(set.mean),
     numbers(set.sd), #set.mean))
   return setmetatable({
-    handle = ffi.gc(handle[0], lib.lg_loader_free), rows = n, batch = options.batch, shuffle = options.shuffle,
+    handle = ffi.gc(handle[0], lib.lg_loader_free), count = n, batch = options.batch, shuffle = options.shuffle,
     seed = options.seed, note = note,
   }, Loader)
 end
@@ -111,6 +118,11 @@ function Loader:next()
   check(lib.lg_loader_next(x, y, rows, handle_of(self)))
   if rows[0] == 0 then return nil end
   return tensor.wrap(x[0]), tensor.wrap(y[0]), tonumber(rows[0])
+end
+
+--- The rest of the epoch, for a loop: for x, y, rows in l:each() do … end
+function Loader:each()
+  return Loader.next, self
 end
 
 --- Batches in an epoch.

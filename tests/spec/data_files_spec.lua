@@ -1,0 +1,201 @@
+-- data_files_spec.lua: the manifest, lgelu data list, check and get.
+local C = require("lgelu.C")
+local cli = require("lgelu.cli.data")
+local errors = require("lgelu.errors")
+local files = require("lgelu.data.files")
+local manifest = require("lgelu.data.manifest")
+
+local function temporary_folder()
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(os.execute(("mkdir -p '%s'"):format(folder)) == 0)
+  return folder
+end
+
+local function write(path, bytes)
+  local f = assert(io.open(path, "wb"))
+  f:write(bytes)
+  f:close()
+end
+
+local function read(path)
+  local f = io.open(path, "rb")
+  if not f then return nil end
+  local bytes = f:read("*a")
+  f:close()
+  return bytes
+end
+
+local function sha256(text)
+  local hex = C.ffi.new("char[65]")
+  C.check(C.lib.lg_sha256(hex, text, #text))
+  return C.ffi.string(hex)
+end
+
+-- A manifest entry of two files, and the folder that serves them, gzipped.
+local function entry_and_home()
+  local home = temporary_folder()
+  local one, two = ("one"):rep(1000), "two"
+  write(home .. "/one", one)
+  write(home .. "/two", two)
+  assert(os.execute(("gzip '%s/one' '%s/two'"):format(home, home)) == 0)
+  return {
+    folders = { "set" }, home = "https://example.org/set", debian = "dataset-example", licence = "MIT",
+    download = { base = "file://" .. home .. "/", suffix = ".gz" },
+    files = { { name = "one", bytes = 3000, sha256 = sha256(one) }, { name = "two", bytes = 3, sha256 = sha256(two) } },
+  }, home
+end
+
+-- Runs the verb; returns its status and what it wrote.
+local function run(action, name)
+  local out, before = {}, io.write
+  io.write = function(...) -- luacheck: ignore
+    for i = 1, select("#", ...) do out[#out + 1] = tostring((select(i, ...))) end
+  end
+  local ok, status = pcall(cli.run, { action = action, name = name })
+  io.write = before -- luacheck: ignore
+  if not ok then error(status, 0) end
+  return status, table.concat(out)
+end
+
+local function refused(kind, text, ...)
+  local ok, e = pcall(...)
+  assert.is_false(ok)
+  assert(errors.is(e, kind), tostring(e))
+  assert.matches(text, e.message, 1, true)
+  return e.message
+end
+
+describe("the manifest", function()
+  it("has what lgelu data needs of every set", function()
+    local data = require("lgelu.data")
+    local sources = {}
+    for _, name in ipairs(data.sources()) do sources[name] = true end
+    for name, entry in pairs(manifest.all()) do
+      assert.is_true(sources[name]) -- only sets that the program reads
+      assert.is_string(entry.title)
+      assert.is_string(entry.licence)
+      assert.matches("^https://", entry.home)
+      assert.matches("^https://.*/$", entry.download.base)
+      assert.is_true(#entry.folders > 0 and #entry.files > 0)
+      for _, file in ipairs(entry.files) do
+        assert.matches(("%x"):rep(64), file.sha256)
+        assert.is_true(file.bytes > 0)
+      end
+    end
+    assert.are.equal(47040016 + 60008 + 7840016 + 10008, files.bytes(manifest.get("fashion_mnist")))
+  end)
+end)
+
+describe("lgelu data", function()
+  it("lists every source with its size and place", function()
+    local status, text = run()
+    assert.are.equal(0, status)
+    for _, name in ipairs(require("lgelu.data").sources()) do assert.matches("\n" .. name .. " ", text) end
+    assert.matches("fashion_mnist +files +55.0 MB +MIT", text)
+    assert.matches("moons +generated +%- +%- +needs no files", text)
+  end)
+
+  it("refuses wrong words", function()
+    refused("usage", "no action 'chek': expected list, check or get, did you mean 'check'?", run, "chek")
+    refused("usage", "did you mean 'fashion_mnist'?", run, "check", "fashion_mnits")
+    refused("usage", "data get: which data set?", run, "get")
+    refused("usage", "takes no name", run, "list", "moons")
+  end)
+
+  it("checks the real Fashion-MNIST", function()
+    if not files.locate(manifest.get("fashion_mnist")) then
+      print("SKIPPED: dataset-fashion-mnist is not installed")
+      return
+    end
+    local status, text = run("check", "fashion_mnist")
+    assert.are.equal(0, status)
+    assert.are.equal(4, select(2, text:gsub(": as in the manifest\n", "")))
+    status, text = run("get", "fashion_mnist")
+    assert.are.equal(0, status)
+    assert.matches("is there and as in the manifest", text)
+  end)
+end)
+
+describe("checking files", function()
+  it("names the file and what is wrong with it", function()
+    local entry, home = entry_and_home()
+    local results, good = files.check(entry, home)
+    assert.is_true(good)
+    assert.are.same({ { path = home .. "/one.gz" }, { path = home .. "/two.gz" } }, results)
+    write(home .. "/one", "a plain file comes before the gzipped one")
+    write(home .. "/two", "owt")
+    results, good = files.check(entry, home)
+    assert.is_false(good)
+    assert.are.equal(home .. "/one", results[1].path)
+    assert.are.equal("found 41 bytes unpacked, expected 3000", results[1].problem)
+    assert.matches("found sha256 " .. sha256("owt"), results[2].problem, 1, true)
+    os.remove(home .. "/one")
+    local packed = read(home .. "/one.gz")
+    write(home .. "/one.gz", packed:sub(1, -9))
+    results = files.check(entry, home)
+    assert.matches("^gzip data is cut short", results[1].problem)
+    os.remove(home .. "/one.gz")
+    assert.are.equal("missing", files.check(entry, home)[1].problem)
+  end)
+
+  it("makes lgelu data check end with status 1", function()
+    local entry, home = entry_and_home()
+    local parent = temporary_folder()
+    assert(os.execute(("cp -r '%s' '%s/set'"):format(home, parent)) == 0)
+    write(parent .. "/set/two", "owt")
+    local get, locate = manifest.get, files.locate
+    manifest.get = function() return entry end
+    files.locate = function() return parent .. "/set" end
+    local ok, status, text = pcall(run, "check", "set")
+    manifest.get, files.locate = get, locate
+    assert.is_true(ok)
+    assert.are.equal(1, status)
+    assert.matches("/set/one.gz: as in the manifest\n", text, 1, true)
+    assert.matches("/set/two: found sha256", text, 1, true)
+  end)
+end)
+
+describe("getting files", function()
+  local function silent() end
+
+  it("fetches what is missing or wrong, checked and renamed", function()
+    local entry = entry_and_home()
+    local folder = temporary_folder() .. "/deep/set"
+    local said = {}
+    files.get(entry, folder, function(line) said[#said + 1] = line end)
+    assert.is_true(select(2, files.check(entry, folder)))
+    assert.are.equal("one: fetching from https://example.org/set", said[1])
+    assert.are.equal("two: 3 bytes, as in the manifest", said[4])
+    write(folder .. "/two", "owt") -- a wrong plain file would be found before the right .gz
+    local one = read(folder .. "/one.gz")
+    write(folder .. "/one.gz", one .. "x")
+    files.get(entry, folder, silent)
+    assert.is_true(select(2, files.check(entry, folder)))
+    assert.is_nil(read(folder .. "/two"))
+    said = {}
+    files.get(entry, folder, function(line) said[#said + 1] = line end)
+    assert.are.equal(2, #said) -- nothing fetched
+  end)
+
+  it("leaves nothing behind when the home serves something else, and says what to do by hand", function()
+    local entry, home = entry_and_home()
+    local folder = temporary_folder()
+    write(home .. "/one.gz", "<html>moved</html>")
+    local message = refused("fail", "one.gz: found 18 bytes unpacked, expected 3000", files.get, entry, folder, silent)
+    assert.matches("apt-get install dataset-example", message, 1, true)
+    assert.matches("into " .. folder .. " (from https://example.org/set)", message, 1, true)
+    assert.matches("one  3000 bytes", message, 1, true)
+    assert.are.equal("", io.popen(("ls -A '%s'"):format(folder)):read("*a"))
+    os.remove(home .. "/one.gz")
+    refused("fail", "curl: (37)", files.get, entry, folder, silent) -- curl's own words: couldn't open the file
+    assert.are.equal("", io.popen(("ls -A '%s'"):format(folder)):read("*a"))
+  end)
+
+  it("fails cleanly where it cannot write", function()
+    local entry = entry_and_home()
+    write("/tmp/lgelu-no-folder", "")
+    refused("fail", "/tmp/lgelu-no-folder", files.get, entry, "/tmp/lgelu-no-folder/set", silent)
+    os.remove("/tmp/lgelu-no-folder")
+  end)
+end)
