@@ -40,10 +40,10 @@ const char *lg_list_doc(const char *list, int32_t index);
  * Idempotent; a second call only changes the number of threads. Called by lua/lgelu/C.lua at load. */
 lg_status lg_init(int32_t threads);
 int32_t lg_threads(void);
-const char *lg_cpu_name(void);    /* brand string and instruction set in use, e.g. "… (avx512)" */
-const char *lg_isa(void);         /* "avx512", "avx2", "base": the leaf kernels in use */
-const char *lg_blas_name(void);   /* e.g. "OpenBLAS 0.3.21" */
-const char *lg_blas_core(void);   /* e.g. "SkylakeX": the kernel that passed the self-test */
+const char *lg_cpu_name(void);  /* brand string and instruction set in use, e.g. "… (avx512)" */
+const char *lg_isa(void);       /* "avx512", "avx2", "base": the leaf kernels in use */
+const char *lg_blas_name(void); /* e.g. "OpenBLAS 0.3.21" */
+const char *lg_blas_core(void); /* e.g. "SkylakeX": the kernel that passed the self-test */
 /* Why that kernel: "cpuid", "environment" (OPENBLAS_CORETYPE), "OpenBLAS's own choice" (it has no kernel of the name
  * asked for), "fallback after a failed self-test". */
 const char *lg_blas_origin(void);
@@ -254,7 +254,8 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
 lg_status lg_idx_read(lg_tensor **out, const char *path);
 /* hex[65], bytes: sha256 and size of what a file holds, unpacked when it is gzipped (told by content, not by name). */
 lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
-/* A NumPy .npy file, versions 1 and 2, C order, little-endian (f4 f8 i4 u1 b1; i8 when its values fit i32). */
+/* A NumPy .npy file, versions 1 to 3, little-endian: f4 f8 i4; u1 and b1 as u8; i8 as i32 when all values fit. Fortran
+ * order is turned into C order. lg_npy_write writes version 1, at one instant (lg_file_replace). */
 lg_status lg_npy_read(lg_tensor **out, const char *path);
 lg_status lg_npy_write(const lg_tensor *t, const char *path);
 
@@ -326,7 +327,8 @@ lg_status lg_file_copy(const char *from, const char *to);
 lg_status lg_dir_make(const char *path);     /* with those above it; fine when it is there */
 lg_status lg_dir_make_new(const char *path); /* "exists" when it is there */
 /* A lock on a folder, held until it is released or the process ends, however it ends. "state" with the holder's process
- * when another has it. Where the file system knows no locks, everybody gets it. lg_lock_taken: 1 when somebody has it. */
+ * when another has it. Where the file system knows no locks, everybody gets it. lg_lock_taken: 1 when somebody has it.
+ */
 lg_status lg_lock_take(int32_t *lock, const char *folder);
 void lg_lock_release(int32_t lock); /* -1 is fine */
 int32_t lg_lock_taken(const char *folder);

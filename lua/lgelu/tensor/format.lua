@@ -38,19 +38,25 @@ local function nonfinite_text(x)
   return x ~= x and "nan" or x > 0 and "inf" or "-inf"
 end
 
--- "1.500" → "1.5  ", "2.000" → "2.   "
-local function blank_zeros(text)
-  return (text:gsub("0+$", function(zeros)
-    return (" "):rep(#zeros)
-  end))
-end
-
 -- The decimal exponent of x.
 local function exponent(x)
   return tonumber((("%.16e"):format(x):match("e(.*)$")))
 end
 
--- How all the shown floats are written: a function from value to text, all of one width.
+-- Digits behind the point that x needs in its dtype, at most DIGITS.
+local function digits_behind(x, dtype, exponents)
+  if not finite(x) or x == 0 then return 0 end
+  local digits = significant(x, dtype) - 1
+  if not exponents then digits = digits - exponent(x) end
+  digits = math.max(0, math.min(digits, DIGITS))
+  -- Cut at DIGITS, the last ones may be zeros.
+  local text = ("%%.%d%s"):format(digits, exponents and "e" or "f"):format(x)
+  local fraction = text:match("%.(%d+)") or ""
+  return #fraction:gsub("0+$", "")
+end
+
+-- How all the shown floats are written: a function from value to text. With exponents all get the same number of
+-- digits; without, each its own, and blanks up to the most.
 local function float_writer(values, dtype)
   local least, most = math.huge, 0
   for _, x in ipairs(values) do
@@ -60,18 +66,14 @@ local function float_writer(values, dtype)
   local exponents = most >= TOO_LARGE or most > 0 and (least < TOO_SMALL or most / least > TOO_FAR)
   local behind = 0
   for _, x in ipairs(values) do
-    if finite(x) and x ~= 0 then
-      local digits = significant(x, dtype) - 1
-      if not exponents then digits = digits - exponent(x) end
-      behind = math.max(behind, math.min(digits, DIGITS))
-    end
+    behind = math.max(behind, digits_behind(x, dtype, exponents))
   end
-  local pattern = ("%%.%d%s"):format(behind, exponents and "e" or "f")
   return function(x)
     if not finite(x) then return nonfinite_text(x) end
-    local text = pattern:format(x)
-    if behind == 0 then return (text:gsub("^-?%d+", "%0.")) end
-    return exponents and text or blank_zeros(text)
+    local own = exponents and behind or digits_behind(x, dtype, false)
+    local text = ("%%.%d%s"):format(own, exponents and "e" or "f"):format(x)
+    if own == 0 then text = text:gsub("^-?%d+", "%0.") end
+    return exponents and text or text .. (" "):rep(behind - own)
   end
 end
 
@@ -106,12 +108,13 @@ local function collect(read, shape, positions, depth, offset, into)
   return into
 end
 
--- One line of elements "[a b … c]", wrapped; indent: what stands before it in its line.
+-- One line of elements "[a b … c]", wrapped so that all the brackets fit behind it. indent: columns before its first
+-- element, as many as it has brackets.
 local function line(words, indent)
   local lines, current = {}, ""
   for _, word in ipairs(words) do
-    if #current > 0 and indent + #current + 1 + #word > WIDTH then
-      lines[#lines + 1] = current
+    if #current > 0 and indent + #current + 1 + #word > WIDTH - indent then
+      lines[#lines + 1] = current:gsub("%s+$", "")
       current = ""
     end
     current = (#current > 0 and current .. " " or "") .. word
