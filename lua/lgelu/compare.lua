@@ -43,8 +43,8 @@ local function is_finite(x) return type(x) == "number" and x == x and math.abs(x
 -- @raise the work failed: the run is not done, or holds no finite BVS
 function compare.record(run)
   local attrs = run.attrs
-  local name = run.dir:gsub("/+$", ""):match("[^/]*$")
-  if attrs.status ~= "done" then errors.fail("status %s, not done", tostring(attrs.status)) end
+  local name = run.dir:match("[^/]*$")
+  if attrs.status ~= "done" then errors.fail("it is %s, not done", run:status()) end
   local best, epochs, gates = run:best(), run:epochs(), run:gates()
   if not best or not is_finite(best.val_score) then errors.fail("it holds no best validation score") end
   local record = {

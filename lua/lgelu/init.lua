@@ -8,7 +8,7 @@ local lg = {}
 
 -- Modules that scripts use, for completion and for the message on an unknown name.
 local MODULES = {
-  "bench", "data", "errors", "export", "gate", "h5", "models", "nn", "optim", "paths", "plot", "recipe", "repl",
+  "bench", "compare", "data", "errors", "export", "gate", "h5", "models", "nn", "optim", "paths", "plot", "recipe", "repl",
   "stats", "store", "sweep", "train",
 }
 

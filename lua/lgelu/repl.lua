@@ -20,7 +20,7 @@ local POLL_INSTRUCTIONS = 100000
 
 -- What help() says of each module; those that are not there are left out.
 local MODULES = {
-  { "tensor", "lg.tensor{…}, lg.zeros(…), lg.randn(…): arrays; t.shape, t:totable(), arithmetic, t:mean()" },
+  { "tensor", "lg.tensor{…}, lg.zeros(…): arrays; t.shape, t:totable(), t + u, t:mean(), t[1]" },
   { "gate", "lg.gate.value(x, lambda), grad, lambda(s, t), s(lambda, t), target(eps): x·Φ(λx) and its λ" },
   { "models", "networks, as lg.models.mlp{…}" },
   { "data", "data sets and loaders" },
@@ -29,6 +29,7 @@ local MODULES = {
   { "store", "lg.store.open(RUN): run files; run:epochs(), run:gates(), run:best()" },
   { "h5", "any HDF5 file" },
   { "stats", "lg.stats.summary{…}, paired, spearman, drift, median, quantile" },
+  { "compare", "lg.compare.groups(records): runs grouped by what differs, over seeds" },
   { "plot", "lg.plot.figure(\"profile\", { run }, \"FILE.png\")" },
 }
 
@@ -43,7 +44,7 @@ function repl.help_text(predefined)
     "  Ctrl-D leaves; on a continued line (>>) it drops what was typed.",
     "",
   }
-  for _, entry in ipairs(predefined) do lines[#lines + 1] = ("  %-10s %s"):format(entry[1], entry[2]) end
+  for _, entry in ipairs(predefined) do lines[#lines + 1] = ("  %-10s %s"):format(entry.name, entry.help) end
   if #predefined > 0 then lines[#lines + 1] = "" end
   for _, entry in ipairs(MODULES) do
     if package.searchpath("lgelu." .. entry[1], package.path) then
@@ -169,16 +170,35 @@ local function plain_terminal()
   }
 end
 
+-- Sets globals; those with `make` get their value when they are first used.
+local function predefine(entries)
+  local makers = {}
+  for _, entry in ipairs(entries) do
+    _G[entry.name] = entry.value
+    makers[entry.name] = entry.make
+  end
+  if next(makers) == nil then return end
+  setmetatable(_G, {
+    __index = function(_, name)
+      local make = makers[name]
+      if not make then return nil end
+      local value = make()
+      rawset(_G, name, value)
+      return value
+    end,
+  })
+end
+
 --- Starts: runs the given chunks, or standard input when it is no terminal, or the prompt.
--- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, line for help,
--- value }, made globals
+-- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, help = one line,
+-- value, or make = function that makes it at first use }, which become globals
 -- @raise as run_chunk
 function repl.start(options)
   local lg = require("lgelu")
   local predefined = options.predefined or {}
   _G.lg = lg
   _G.help = function() io.write(repl.help_text(predefined)) end
-  for _, entry in ipairs(predefined) do _G[entry[1]] = entry[3] end
+  predefine(predefined)
   if options.code and #options.code > 0 then
     for i, text in ipairs(options.code) do
       repl.run_chunk(text, #options.code == 1 and "-e" or ("-e #%d"):format(i))

@@ -108,7 +108,7 @@ describe("figures", function()
   end)
 
   it("draws into the run's own folder by default", function()
-    local made = plot.figure("profile", { runs.learned(at("run") .. "/", 2, 4, 1) })
+    local made = plot.figure("profile", { runs.learned(at("run"), 2, 4, 1) })
     assert.equal(at("run") .. "/fig/profile.png", made.picture)
     gnuplot.check_picture(made.picture)
   end)

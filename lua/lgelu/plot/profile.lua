@@ -11,14 +11,14 @@ profile.summary = "λ of each gate over epochs, and the validation score with it
 profile.script = "profile.gp"
 profile.min_runs, profile.max_runs = 1, 6
 
-function profile.default_out(runs) return runs[1].dir:gsub("/+$", "") .. "/fig/profile.png" end
+function profile.default_out(runs) return runs[1].dir .. "/fig/profile.png" end
 
 -- One run as the figure needs it: name, kind, epochs (list of { epoch, val_score }), lambda (list of rows, the first at
 -- initialization; nil without λ), names, best (index into epochs).
 local function history(run)
   local epochs, gates = run:epochs(), run:gates()
   if #epochs.epoch == 0 then errors.fail("%s has no finished epoch yet: there is nothing to draw", run.dir) end
-  local h = { name = run.dir:gsub("/+$", ""):match("[^/]*$"), kind = gates.kind, names = gates.names, epochs = epochs }
+  local h = { name = run.dir:match("[^/]*$"), kind = gates.kind, names = gates.names, epochs = epochs }
   if #gates.lambda > 0 and #gates.lambda[1] > 0 then
     h.lambda = gates.lambda
     if #h.lambda ~= #epochs.epoch + 1 then
@@ -26,10 +26,11 @@ local function history(run)
         #epochs.epoch, #epochs.epoch + 1)
     end
   end
-  h.best = 1
-  for e = 2, #epochs.epoch do
-    if epochs.val_score[e] > epochs.val_score[h.best] then h.best = e end
+  local best = run:best()
+  for e, epoch in ipairs(epochs.epoch) do
+    if best and epoch == best.epoch then h.best = e end
   end
+  if not h.best then errors.fail("%s has no best validation score: there is nothing to mark", run.dir) end
   return h
 end
 
@@ -64,10 +65,11 @@ local function describe(run, h)
   local attrs, gates = run.attrs, run:gates()
   local text = ("%s: recipe hash %s, seed %s, gates %s"):format(h.name, attrs.hash, tostring(attrs.seed), h.kind)
   if h.lambda then
-    text = ("%s (%d, t = %g, c = %g, init %s)"):format(text, #h.names, gates.t, gates.c, gates.init)
+    text = ("%s (%d, t = %s, c = %s, init %s)"):format(text, #h.names, tostring(gates.t), tostring(gates.c),
+      tostring(gates.init))
   end
   return ("%s; %d epochs, BVS %.6g at epoch %d; status %s."):format(text, #h.epochs.epoch,
-    h.epochs.val_score[h.best], h.epochs.epoch[h.best], attrs.status)
+    h.epochs.val_score[h.best], h.epochs.epoch[h.best], run:status())
 end
 
 --- Table and caption of the figure.

@@ -21,21 +21,20 @@ local function keys_of(value, found)
   end
 end
 
--- Fields and methods of any value. A module or handle that makes its fields on demand says their names itself:
--- lg.names(), and METHODS of lgelu.tensor for tensors.
+-- Fields and methods of any value. What makes its fields on demand says their names itself: lg.names(), and members()
+-- of lgelu.tensor for tensors.
 local function fields(value)
   local found = {}
   if type(value) == "table" then
     keys_of(value, found)
-    local names = rawget(value, "names")
-    if type(names) == "function" and value == package.loaded["lgelu"] then
-      for _, name in ipairs(names()) do found[name] = true end
+    if value == package.loaded["lgelu"] then
+      for _, name in ipairs(value.names()) do found[name] = true end
     end
   elseif type(value) == "string" then
     keys_of(string, found)
   elseif type(value) == "cdata" then
-    local ok, tensor = pcall(require, "lgelu.tensor")
-    if ok and tensor.is and tensor.is(value) then keys_of(tensor.methods, found) end
+    local tensor = require("lgelu.tensor")
+    for _, name in ipairs(tensor.is_tensor(value) and tensor.members() or {}) do found[name] = true end
   end
   return found
 end

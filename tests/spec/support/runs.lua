@@ -18,7 +18,8 @@ function runs.fake(o)
     attrs = { name = "made_up", hash = o.hash or "abcdef12", seed = o.seed or 1, status = o.status or "done" },
     epochs = function() return epochs end,
     gates = function() return gates end,
-    best = function() return best end,
+    best = function() return best.epoch > 0 and best or nil end,
+    status = function() return o.status or "done" end,
     config = function() return o.config end,
   }
 end
