@@ -97,7 +97,8 @@ describe("compare", function()
       assert.is_true(errors.is(e, kind), tostring(e))
       assert.truthy(e.message:find(words, 1, true), e.message)
     end
-    fails("fail", "it is failed, not done", compare.record, run({ kind = "relu", seed = 1, bvs = 0.8, status = "failed" }))
+    local failed = run({ kind = "relu", seed = 1, bvs = 0.8, status = "failed" })
+    fails("fail", "it is failed, not done", compare.record, failed)
     fails("fail", "no best validation score", compare.record, run({ kind = "relu", seed = 1, bvs = math.huge }))
     fails("usage", "no run has this key, did you mean 'gate.kind'?", compare.groups,
       records({ { kind = "relu", seed = 1, bvs = 0.8 } }), "gate.kin")
