@@ -1,6 +1,7 @@
 /* gate.c: the activation and reparameterization lists, the float64 scalar forms, the plain kernels (gate_plain.h), and
  * the choice of the float32 kernels' build for this machine. Not the fast kernels themselves: gate_isa.c. See gate.h.
  */
+#include "../core/cpu.h"
 #include "gate.h"
 #include "gate_isa.h"
 #include "gauss.h"
@@ -40,8 +41,7 @@ int32_t lg_activation_has_lambda(int32_t activation) {
   return activation >= 0 && activation < LG_ACT_COUNT && activation_has_lambda[activation];
 }
 
-/* -- float64 scalars ------------------------------------------------------------------------------------------------
- */
+/* -- float64 scalars --------------------------------------------------------------------------- */
 
 double lg_softplus(double u) { return u > 0.0 ? u + log1p(exp(-u)) : log1p(exp(u)); }
 
@@ -126,8 +126,7 @@ void lg_gate_scalar_f64(double *f, double *dfdx, double *dfdl, double x, double 
   if (dfdl) *dfdl = gl;
 }
 
-/* -- plain kernels ----------------------------------------------------------------------------------------------------
- */
+/* -- plain kernels ----------------------------------------------------------------------------- */
 
 #define REAL double
 #define PLAIN(name) name##_f64
@@ -140,23 +139,34 @@ void lg_gate_scalar_f64(double *f, double *dfdx, double *dfdl, double x, double 
 #undef REAL
 #undef PLAIN
 
-/* -- float32
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- float32: the build for this machine ------------------------------------------------------- */
+
+const lg_gate_kernels *lg_gate_kernels_of(int32_t isa) {
+#ifdef LG_HAVE_X86_ISA
+  static const lg_gate_kernels *const builds[LG_ISA_COUNT] = {&lg_gate_kernels_base, &lg_gate_kernels_avx2,
+                                                              &lg_gate_kernels_avx512};
+  return builds[isa];
+#else
+  return isa == LG_ISA_BASE ? &lg_gate_kernels_base : NULL;
+#endif
+}
+
+static const lg_gate_kernels *kernels(void) { return lg_gate_kernels_of(lg_isa_index()); }
 
 void lg_k_gate_fwd_f32(float *y, const float *x, float lambda, int64_t n, int32_t activation) {
-  lg_k_gate_fwd_f32_ref(y, x, lambda, n, activation);
+  kernels()->fwd(y, x, lambda, n, activation);
 }
 
 double lg_k_gate_bwd_f32(float *dx, const float *dy, const float *x, float lambda, int64_t n, int32_t activation,
                          int accumulate) {
-  return lg_k_gate_bwd_f32_ref(dx, dy, x, lambda, n, activation, accumulate);
+  return kernels()->bwd(dx, dy, x, lambda, n, activation, accumulate);
 }
 
 void lg_k_gate_grad_f32(float *dfdx, float *dfdl, const float *x, float lambda, int64_t n, int32_t activation) {
-  lg_k_gate_grad_f32_ref(dfdx, dfdl, x, lambda, n, activation);
+  kernels()->grad(dfdx, dfdl, x, lambda, n, activation);
 }
 
 void lg_k_bias_gate_fwd_f32(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation) {
-  lg_k_bias_gate_fwd_f32_ref(y, z, bias, lambda, rows, cols, ldz, ldy, activation);
+  kernels()->bias_fwd(y, z, bias, lambda, rows, cols, ldz, ldy, activation);
 }

@@ -57,7 +57,7 @@ extern const lg_list lg_list_reparam;
 /* 1 when the activation takes a λ (and has a ∂f/∂λ that is not 0). */
 int32_t lg_activation_has_lambda(int32_t activation);
 
-/* -- float32 ----------------------------------------------------------------------------------------------------- */
+/* -- float32 ----------------------------------------------------------------------------------- */
 
 /* y[n] = f(x[n]); y may be x. */
 void lg_k_gate_fwd_f32(float *y, const float *x, float lambda, int64_t n, int32_t activation);
@@ -77,8 +77,7 @@ void lg_k_gate_grad_f32(float *dfdx, float *dfdl, const float *x, float lambda, 
 void lg_k_bias_gate_fwd_f32(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation);
 
-/* -- float64: plain loops over libm, for gradient checks; λ is not rounded ------------------------------------------
- */
+/* -- float64: plain loops over libm, for gradient checks; λ is not rounded --------------------- */
 
 void lg_k_gate_fwd_f64(double *y, const double *x, double lambda, int64_t n, int32_t activation);
 double lg_k_gate_bwd_f64(double *dx, const double *dy, const double *x, double lambda, int64_t n, int32_t activation,
@@ -87,8 +86,7 @@ void lg_k_gate_grad_f64(double *dfdx, double *dfdl, const double *x, double lamb
 void lg_k_bias_gate_fwd_f64(double *y, double *z, const double *bias, double lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation);
 
-/* -- plain references of the float32 kernels: the float64 loops with each result rounded once; for tests --------------
- */
+/* -- plain references of the float32 kernels, for tests: float64, each result rounded once ------ */
 
 void lg_k_gate_fwd_f32_ref(float *y, const float *x, float lambda, int64_t n, int32_t activation);
 double lg_k_gate_bwd_f32_ref(float *dx, const float *dy, const float *x, float lambda, int64_t n, int32_t activation,
@@ -97,14 +95,12 @@ void lg_k_gate_grad_f32_ref(float *dfdx, float *dfdl, const float *x, float lamb
 void lg_k_bias_gate_fwd_f32_ref(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                                 int64_t ldz, int64_t ldy, int32_t activation);
 
-/* -- one element ------------------------------------------------------------------------------------------------------
- */
+/* -- one element ------------------------------------------------------------------------------- */
 
 /* f, ∂f/∂x and ∂f/∂λ in float64; any of the outputs may be NULL. λ = 1 is taken for activations without λ. */
 void lg_gate_scalar_f64(double *f, double *dfdx, double *dfdl, double x, double lambda, int32_t activation);
 
-/* -- reparameterization: float64, no overflow, no threshold
- * ------------------------------------------------------------ */
+/* -- reparameterization: float64, no overflow, no threshold ------------------------------------ */
 
 /* softplus(u) = log(1 + exp(u)) and its derivative σ(u), both from u: right for every finite u and at ±∞. */
 double lg_softplus(double u);
