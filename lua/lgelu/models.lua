@@ -1,6 +1,7 @@
 --- models: the architectures that a recipe can name. lg.models.mlp{ hidden = {64, 64} } returns a declaration, plain
 -- data that the recipe stores; lgelu.network builds it. Adding one: a file in lua/lgelu/models/ and a name here.
--- A model file returns { doc =, schema = {entries as in lgelu.recipe.schema}, build = function(nn, x, options, info) → node }.
+-- A model file returns { doc =, schema = {entries as in lgelu.recipe.schema}, build = function(nn, x, options, info) →
+-- node }.
 local errors = require("lgelu.errors")
 
 local NAMES = { "mlp" }
@@ -20,7 +21,8 @@ local function get(arch)
   for _, name in ipairs(NAMES) do
     if name == arch then return require("lgelu.models." .. name) end
   end
-  errors.usage("there is no model '%s'%s (known: %s)", tostring(arch), errors.suggest(arch, NAMES), table.concat(NAMES, ", "))
+  errors.usage("there is no model '%s'%s (known: %s)", tostring(arch), errors.suggest(arch, NAMES),
+    table.concat(NAMES, ", "))
 end
 
 --- The schema entries of an architecture, and its one-line description.

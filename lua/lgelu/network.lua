@@ -25,7 +25,8 @@ local FILL = { constant = 0, uniform = 1, normal = 2 }
 local function fill(self, seed)
   for _, p in ipairs(self.params) do
     local init = p.init
-    if init.kind ~= "gate" then check(lib.lg_graph_fill(self.graph, p.id, FILL[init.kind], init.a, init.b or 0, seed)) end
+    if init.kind ~= "gate" then check(lib.lg_graph_fill(self.graph, p.id, FILL[init.kind], init.a, init.b or 0,
+      seed)) end
   end
 end
 
@@ -40,7 +41,8 @@ local function start_gates(self, config, seed, init_fn)
       lambdas[i] = type(config.lambda) == "table" and config.lambda[i] or config.lambda
     end
     if type(config.lambda) == "table" and #config.lambda ~= count then
-      errors.usage("gate.lambda has %d values, but the model has %d gate%s", #config.lambda, count, count == 1 and "" or "s")
+      errors.usage("gate.lambda has %d values, but the model has %d gate%s", #config.lambda, count,
+        count == 1 and "" or "s")
     end
   else
     lambdas = gate.init(init_fn or config.init, count, { t = config.t, seed = seed, reparam = config.reparam })
@@ -52,7 +54,8 @@ end
 
 --- Builds, plans and fills a network.
 -- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
---   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean, dtype = "f32"|"f64",
+--   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean, dtype =
+-- "f32"|"f64",
 --   seed =, gate_init = function (layer, count) → λ or nil, where = "file:line" of the model }
 -- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, info
 function network.new(o)
@@ -64,7 +67,8 @@ function network.new(o)
     errors.usage("%s: the model returned %s, expected its output node", o.where or "model", tostring(logits))
   end
   if #logits.shape ~= 2 or logits.shape[2] ~= o.info.classes then
-    errors.usage("%s: the model's output '%s' is [%s], expected [batch, %d] for %d classes", o.where or "model", logits.name,
+    errors.usage("%s: the model's output '%s' is [%s], expected [batch, %d] for %d classes", o.where or "model",
+      logits.name,
       table.concat(logits.shape, ", "), o.info.classes, o.info.classes)
   end
   local description = b:describe()
@@ -83,7 +87,8 @@ function network.new(o)
   check(lib.lg_graph_plan(b.graph, o.batch, training and 1 or 0, loss.id))
   local self = setmetatable({
     graph = b.graph, gates = b.gates, params = b.params, info = o.info, description = description, seed = o.seed or 0,
-    input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id, gate_config = o.gate, training = training,
+    input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id, gate_config = o.gate,
+      training = training,
   }, methods)
   for _, g in ipairs(self.gates) do
     if g.s then
@@ -160,7 +165,20 @@ function methods:tensor(name, what)
   end
   local out = ffi.new("lg_tensor *[1]")
   check((what == "grad" and lib.lg_graph_grad or lib.lg_graph_value)(out, self.graph, id))
-  return tensor.wrap(out[0], self.graph)
+  return tensor.wrap(out[0])
+end
+
+--- A kept node's value (logits, loss, score) as a flat list of numbers, after a forward.
+function methods:tensor_values(id)
+  local out, list = ffi.new("lg_tensor *[1]"), {}
+  check(lib.lg_graph_value(out, self.graph, id))
+  local dtype = ffi.string(lib.lg_list_name("dtype", lib.lg_tensor_dtype(out[0])))
+  local values = ffi.cast(dtype == "f32" and "float *" or "double *", lib.lg_tensor_data(out[0]))
+  for i = 1, tonumber(lib.lg_tensor_size(out[0])) do
+    list[i] = values[i - 1]
+  end
+  lib.lg_tensor_free(out[0])
+  return list
 end
 
 --- What is wrong when a loss or gradient is not finite: the first node, in words.
@@ -169,7 +187,8 @@ function methods:explain_nonfinite()
   check(lib.lg_graph_find_nonfinite(node, text, 512, self.graph))
   if node[0] < 0 then return "all values and gradients of the last batch are finite" end
   local where = ffi.string(lib.lg_graph_node_where(self.graph, node[0]))
-  return ("%s'%s' (%s): %s"):format(where ~= "" and where .. ": " or "", ffi.string(lib.lg_graph_node_name(self.graph, node[0])),
+  return ("%s'%s' (%s): %s"):format(where ~= "" and where .. ": " or "",
+    ffi.string(lib.lg_graph_node_name(self.graph, node[0])),
     ffi.string(lib.lg_graph_node_kind(self.graph, node[0])), ffi.string(text))
 end
 

@@ -11,12 +11,13 @@
 -- info = { classes =, input_shape = {…} } is what the data set says.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
-local paths = require("lgelu.paths")
 
 local ffi, lib, check = C.ffi, C.lib, C.check
 local nn = {}
 local builder = {}
 builder.__index = builder
+
+local OWN = debug.getinfo(1, "S").source:match("^@(.*)nn%.lua$") -- the folder of lgelu's modules
 
 -- Where the model was declared: the innermost frame outside lgelu's own modules, "file:line".
 local function place(self)
@@ -24,7 +25,7 @@ local function place(self)
     local frame = debug.getinfo(level, "Sl")
     if not frame then break end
     local file = frame.source:match("^@(.*)")
-    if file and frame.currentline > 0 and file:sub(1, #paths.root + 11) ~= paths.root .. "/lua/lgelu/" then
+    if file and frame.currentline > 0 and file:sub(1, #OWN) ~= OWN then
       return file .. ":" .. frame.currentline
     end
   end
@@ -42,12 +43,14 @@ local function wrap(self, id)
   for i = 0, rank[0] - 1 do
     list[i + 1] = shape[i] < 0 and "batch" or tonumber(shape[i])
   end
-  return setmetatable({ id = id, builder = self, shape = list, name = ffi.string(lib.lg_graph_node_name(self.graph, id)) },
+  return setmetatable({ id = id, builder = self, shape = list,
+    name = ffi.string(lib.lg_graph_node_name(self.graph, id)) },
     node)
 end
 
 --- A builder with an empty graph.
--- @param options  { dtype = "f32"|"f64" (default f32), gate = the recipe's gate section, where = "file:line" of the model }
+-- @param options  { dtype = "f32"|"f64" (default f32), gate = the recipe's gate section, where = "file:line" of the
+-- model }
 function nn.builder(options)
   local out = ffi.new("lg_graph *[1]")
   check(lib.lg_graph_new(out, lib.lg_list_find("dtype", options.dtype or "f32")))
@@ -68,9 +71,19 @@ local function path(self, kind, name)
   return prefix .. name
 end
 
+local function names_of(list)
+  local names, i = {}, 0
+  while lib.lg_list_name(list, i) ~= nil do
+    names[i + 1] = ffi.string(lib.lg_list_name(list, i))
+    i = i + 1
+  end
+  return names
+end
+
 local function need_node(value, what)
   if type(value) ~= "table" or getmetatable(value) ~= node then
-    errors.usage("%s: expected a node that another layer returned, found %s", what, type(value) == "table" and "a table" or tostring(value))
+    errors.usage("%s: expected a node that another layer returned, found %s", what,
+      type(value) == "table" and "a table" or tostring(value))
   end
 end
 
@@ -80,12 +93,7 @@ end
 function builder:op(op, inputs, attrs, name)
   local index = lib.lg_list_find("op", op)
   if index < 0 then
-    local names, i = {}, 0
-    while lib.lg_list_name("op", i) ~= nil do
-      names[i + 1] = ffi.string(lib.lg_list_name("op", i))
-      i = i + 1
-    end
-    errors.usage("%s: there is no op '%s'%s", place(self), op, errors.suggest(op, names))
+    errors.usage("%s: there is no op '%s'%s", place(self), op, errors.suggest(op, names_of("op")))
   end
   local ids, values, count, known = ffi.new("int32_t[8]"), ffi.new("double[16]"), 0, {}
   for i, input in ipairs(inputs) do
@@ -101,7 +109,8 @@ function builder:op(op, inputs, attrs, name)
     count = count + 1
   end
   for attr in pairs(attrs or {}) do
-    if not known[attr] then errors.usage("%s: %s has no attribute '%s'%s", place(self), op, attr, errors.suggest(attr, known)) end
+    if not known[attr] then errors.usage("%s: %s has no attribute '%s'%s", place(self), op, attr,
+      errors.suggest(attr, known)) end
   end
   local id = ffi.new("int32_t[1]")
   local status = lib.lg_graph_op(id, self.graph, index, #inputs, ids, count, values, name, place(self))
@@ -130,10 +139,12 @@ function builder:param(name, shape, init, options)
     dims[i - 1] = dim
   end
   local full = path(self, "param", name)
-  local status = lib.lg_graph_param(id, self.graph, lib.lg_list_find("dtype", options.dtype or self.dtype), #shape, dims, full, place(self))
+  local status = lib.lg_graph_param(id, self.graph, lib.lg_list_find("dtype", options.dtype or self.dtype), #shape,
+    dims, full, place(self))
   if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
   self.params[#self.params + 1] = {
-    name = full, id = id[0], shape = shape, init = init, group = options.group or (#shape > 1 and "weights" or "no_decay"),
+    name = full, id = id[0], shape = shape, init = init, group = options.group
+      or (#shape > 1 and "weights" or "no_decay"),
   }
   return wrap(self, id[0])
 end
@@ -156,7 +167,8 @@ function builder:linear(x, units, options)
     errors.usage("%s: linear: units must be a whole number from 1 on, found %s", place(self), tostring(units))
   end
   if type(k) ~= "number" then
-    errors.usage("%s: linear: the last dimension of [%s] must be known: flatten first", place(self), table.concat(x.shape, ", "))
+    errors.usage("%s: linear: the last dimension of [%s] must be known: flatten first", place(self),
+      table.concat(x.shape, ", "))
   end
   local name = path(self, "linear", options.name)
   local bound = 1 / math.sqrt(k)
@@ -183,7 +195,8 @@ function builder:gate(x, options)
     if not s then
       local saved = self.scopes
       self.scopes = {}
-      s = self:param(config.tie and "gate.s" or name .. ".s", { 1 }, { kind = "gate" }, { group = "gates", dtype = "f64" })
+      s = self:param(config.tie and "gate.s" or name .. ".s", { 1 }, { kind = "gate" },
+        { group = "gates", dtype = "f64" })
       self.scopes = saved
       if config.tie then self.tied_s = s end
     end
@@ -199,12 +212,8 @@ end
 function builder:activation(x, kind, options)
   local index = lib.lg_list_find("activation", kind)
   if index < 0 then
-    local names, i = {}, 0
-    while lib.lg_list_name("activation", i) ~= nil do
-      names[i + 1] = ffi.string(lib.lg_list_name("activation", i))
-      i = i + 1
-    end
-    errors.usage("%s: there is no activation '%s'%s", place(self), tostring(kind), errors.suggest(kind, names))
+    errors.usage("%s: there is no activation '%s'%s", place(self), tostring(kind),
+      errors.suggest(kind, names_of("activation")))
   end
   return self:op("gate", { x }, { kind = index }, path(self, kind, options and options.name))
 end
@@ -215,7 +224,8 @@ function builder:dropout(x, p, options)
 end
 
 --- a + b of equal shapes; also written a + b.
-function builder:add(a, b, options) return self:op("add", { a, b }, nil, path(self, "add", options and options.name)) end
+function builder:add(a, b, options) return self:op("add", { a, b }, nil,
+  path(self, "add", options and options.name)) end
 
 --- Adds a learned bias[n] to x[…, n].
 function builder:bias(x, options)
@@ -229,7 +239,8 @@ function builder:bias(x, options)
 end
 
 --- All dimensions behind the batch become one.
-function builder:flatten(x, options) return self:op("flatten", { x }, nil, path(self, "flatten", options and options.name)) end
+function builder:flatten(x, options) return self:op("flatten", { x }, nil,
+  path(self, "flatten", options and options.name)) end
 
 --- The same elements in another shape: list of dimensions without the batch.
 function builder:reshape(x, shape, options)
@@ -255,7 +266,8 @@ function builder:describe()
       parts[#parts + 1] = ("%s=%.17g"):format(attr, value[0])
       i = i + 1
     end
-    lines[#lines + 1] = ("#%d %s %s(%s) [%s]"):format(id, n.name, kind, table.concat(parts, " "), table.concat(n.shape, ", "))
+    lines[#lines + 1] = ("#%d %s %s(%s) [%s]"):format(id, n.name, kind, table.concat(parts, " "),
+      table.concat(n.shape, ", "))
   end
   return table.concat(lines, "\n")
 end

@@ -8,7 +8,10 @@ local optim = {}
 local methods = {}
 methods.__index = methods
 
-local HYPER = { sgd = { "momentum", "dampening", "nesterov" }, adam = { "beta1", "beta2", "eps" }, adamw = { "beta1", "beta2", "eps" } }
+local HYPER = {
+  sgd = { "momentum", "dampening", "nesterov" }, adam = { "beta1", "beta2", "eps" },
+    adamw = { "beta1", "beta2", "eps" },
+}
 
 --- The optimizer of a training network.
 -- @param net  a network   @param config  resolved optimizer section   @param gate_config  resolved gate section
@@ -16,7 +19,8 @@ local HYPER = { sgd = { "momentum", "dampening", "nesterov" }, adam = { "beta1",
 function optim.new(net, config, gate_config)
   local out = ffi.new("lg_optim *[1]")
   check(lib.lg_optim_new(out, net.graph, lib.lg_list_find("optimizer", config.name)))
-  local self = setmetatable({ handle = ffi.gc(out[0], lib.lg_optim_free), net = net, config = config, groups = {} }, methods)
+  local self = setmetatable({ handle = ffi.gc(out[0], lib.lg_optim_free), net = net, config = config, groups = {} },
+    methods)
   for _, name in ipairs(HYPER[config.name]) do
     local value = config[name]
     if type(value) == "boolean" then value = value and 1 or 0 end
@@ -29,13 +33,15 @@ function optim.new(net, config, gate_config)
     { name = "no_decay", multiplier = 1, decay = config.decay_biases and decay or 0, trainable = true },
     {
       name = "gates", multiplier = gate_config.c or 1, decay = config.decay_gates and decay or 0,
-      trainable = learned and gate_config.learn ~= false, lower = learned and gate_config.reparam == "none" and 1 or nil,
+      trainable = learned and gate_config.learn ~= false, lower = learned and gate_config.reparam == "none" and 1
+        or nil,
     },
   }
   local index = ffi.new("int32_t[1]")
   for _, group in ipairs(groups) do
     group.count = 0
-    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay, group.lower or -math.huge, group.trainable and 1 or 0))
+    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay, group.lower or -math.huge,
+      group.trainable and 1 or 0))
     for _, p in ipairs(net.params) do
       if p.group == group.name then
         check(lib.lg_optim_assign(self.handle, p.id, index[0]))
@@ -68,7 +74,7 @@ function methods:state()
     local slot_name = ffi.string(lib.lg_optim_slot(self.handle, slot))
     for _, p in ipairs(self.net.params) do
       check(lib.lg_optim_state(out, self.handle, slot, p.id))
-      list[#list + 1] = { name = ("/optimizer/%s/%s"):format(slot_name, p.name), tensor = tensor.wrap(out[0], self.handle) }
+      list[#list + 1] = { name = ("/optimizer/%s/%s"):format(slot_name, p.name), tensor = tensor.wrap(out[0]) }
     end
     slot = slot + 1
   end
@@ -79,12 +85,22 @@ function methods:state()
   end
 end
 
+-- A schedule's own numbers, in the order of lg_schedule (src/optim/schedule.c); their keys are the recipe's.
+local PARAMETERS = {
+  constant = {}, step = { "gamma", "parts" }, linear = { "final" }, cosine = { "final" },
+  one_cycle = { "rise", "start_div", "final_div" },
+}
+
 --- The base rate at a 0-based step of `total`: lr · schedule(step).
 -- @param schedule  resolved schedule section (warmup: share of all steps)
 function optim.rate(lr, schedule, step, total)
-  local p1, p2, p3 = require("lgelu.recipe").schedule_numbers(schedule)
+  local p = {}
+  for i, key in ipairs(PARAMETERS[schedule.name]) do
+    p[i] = schedule[key]
+  end
   local warmup = math.min(math.floor((schedule.warmup or 0) * total + 0.5), total - 1)
-  check(lib.lg_schedule(norm, lib.lg_list_find("schedule", schedule.name), step, total, warmup, p1, p2, p3))
+  check(lib.lg_schedule(norm, lib.lg_list_find("schedule", schedule.name), step, total, warmup, p[1] or 0, p[2] or 0,
+    p[3] or 0))
   return lr * norm[0]
 end
 

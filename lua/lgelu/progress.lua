@@ -60,7 +60,8 @@ function methods:step(state)
   if now - self.last < 0.1 then return end
   self.last = now
   local rate = self.done / (now - self.started)
-  local text = ("epoch %d/%d  step %d/%d  loss %.4f  score %.2f %%%s  %.0f samples/s  %s left"):format(state.epoch, self.epochs,
+  local text = ("epoch %d/%d  step %d/%d  loss %.4f  score %.2f %%%s  %.0f samples/s  %s left"):format(state.epoch,
+    self.epochs,
     state.step, self.total, state.loss, 100 * state.score, lambda_range(state.lambdas()), rate * self.batch,
     duration((self.total - state.step) / rate))
   local width = self.terminal.width()
@@ -72,8 +73,10 @@ end
 
 --- After each epoch: one plain line. row: what the run file gets; best: whether its score is the best so far.
 function methods:epoch(row, best)
-  self:line("epoch %3d/%d  loss %.4f  score %6.2f %%  val loss %.4f  val score %6.2f %%%s%s  lr %.2e  %s", row.epoch, self.epochs,
-    row.train_loss, 100 * row.train_score, row.val_loss, 100 * row.val_score, best and " *" or "  ", lambda_range(row.lambda), row.lr,
+  self:line("epoch %3d/%d  loss %.4f  score %6.2f %%  val loss %.4f  val score %6.2f %%%s%s  lr %.2e  %s", row.epoch,
+    self.epochs,
+    row.train_loss, 100 * row.train_score, row.val_loss, 100 * row.val_score, best and " *" or "  ",
+      lambda_range(row.lambda), row.lr,
     duration(row.seconds))
 end
 

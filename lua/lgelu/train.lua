@@ -36,9 +36,11 @@ function train.session(resolved)
   if resolved.gate_init then recipe.apply_gate_init(resolved, config.gate.tie and 1 or #net.gates) end
   if type(resolved.model) == "function" then recipe.rehash(resolved, net.description) end
   local session = {
-    resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate), epochs = config.train.epochs,
+    resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
+      epochs = config.train.epochs,
     seed = resolved.seed,
-    train = data.loader(set, "train", train_index, { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed }),
+    train = data.loader(set, "train", train_index, { batch = config.train.batch, last = config.train.last,
+      shuffle = true, seed = resolved.seed }),
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch, last = "keep", shuffle = false }),
   }
   session.total = session.train:batches() * session.epochs
@@ -70,7 +72,8 @@ end
 
 local function checkpoint_state(session, state)
   local attrs = {
-    hash = session.resolved.hash, seed = session.seed, step = state.step, epoch = state.epoch, best_epoch = state.best_epoch,
+    hash = session.resolved.hash, seed = session.seed, step = state.step, epoch = state.epoch,
+      best_epoch = state.best_epoch,
     best_score = state.best_score, loss = state.sums.loss, score = state.sums.score, rows = state.sums.rows,
     seconds = state.sums.seconds, steps = state.sums.steps,
   }
@@ -113,10 +116,14 @@ end
 local function run_attributes(session)
   local resolved, build = session.resolved, text(lib.lg_build_info())
   return {
-    name = resolved.name, recipe = resolved.source or "", config = resolved.json, hash = resolved.hash, seed = resolved.seed,
-    lgelu_version = text(lib.lg_version()), git_commit = build:match("commit (%w+)") or "unknown", git_dirty = build:match("dirty") and 1 or 0,
-    cpu = text(lib.lg_cpu_name()), isa = text(lib.lg_isa()), blas = text(lib.lg_blas_name()), blas_core = text(lib.lg_blas_core()),
-    threads = lib.lg_threads(), data_sha256 = session.set.sha256, groups = session.groups_text, parameters = session.net:parameter_count(),
+    name = resolved.name, recipe = resolved.source or "", config = resolved.json, hash = resolved.hash,
+      seed = resolved.seed,
+    lgelu_version = text(lib.lg_version()), git_commit = build:match("commit (%w+)") or "unknown",
+      git_dirty = build:match("dirty") and 1 or 0,
+    cpu = text(lib.lg_cpu_name()), isa = text(lib.lg_isa()), blas = text(lib.lg_blas_name()),
+      blas_core = text(lib.lg_blas_core()),
+    threads = lib.lg_threads(), data_sha256 = session.set.sha256, groups = session.groups_text,
+      parameters = session.net:parameter_count(),
     budget = resolved.budget or "",
   }
 end
@@ -130,7 +137,8 @@ local function create_run(session, dir)
   return store.create(dir, {
     attrs = run_attributes(session),
     gates = {
-      names = names, lambda = session.net:lambdas(), s = session.net:s_values(), t = gates.t, c = gates.c, init = init, kind = gates.kind,
+      names = names, lambda = session.net:lambdas(), s = session.net:s_values(), t = gates.t, c = gates.c,
+        init = init, kind = gates.kind,
       reparam = gates.reparam,
     },
   })
@@ -139,7 +147,8 @@ end
 -- Opens the run's folder: a new one, or with --resume the present one with its last checkpoint.
 -- @return run, state, or nil when the run is finished already
 local function open_run(session, dir, resume)
-  local fresh = { step = 0, epoch = 1, best_epoch = 0, best_score = -math.huge, sums = fresh_sums(#session.net:lambdas()) }
+  local fresh = { step = 0, epoch = 1, best_epoch = 0, best_score = -math.huge,
+    sums = fresh_sums(#session.net:lambdas()) }
   if not (resume and store.exists(dir)) then return create_run(session, dir), fresh end
   local run = store.reopen(dir)
   if run.attrs.hash ~= session.resolved.hash or tonumber(run.attrs.seed) ~= session.seed then
@@ -147,7 +156,8 @@ local function open_run(session, dir, resume)
       run.attrs.hash:sub(1, 8), tostring(run.attrs.seed), session.resolved.hash:sub(1, 8), session.seed)
   end
   if run.attrs.data_sha256 ~= session.set.sha256 then
-    errors.fail("%s was trained on other data (sha256 %s, now %s)", dir, run.attrs.data_sha256:sub(1, 12), session.set.sha256:sub(1, 12))
+    errors.fail("%s was trained on other data (sha256 %s, now %s)", dir, run.attrs.data_sha256:sub(1, 12),
+      session.set.sha256:sub(1, 12))
   end
   if run.attrs.status == "done" then return run, nil end
   local path = dir .. "/last.ckpt.h5"
@@ -172,13 +182,15 @@ local function one_step(session, state, x, y, rows)
   state.lr = optim.rate(config.optimizer.lr, config.schedule, state.step, session.total)
   local ok, e = pcall(session.opt.step, session.opt, state.step + 1, state.lr)
   if not ok then
-    if type(e) == "table" and e.engine == "nonfinite" then stop_nonfinite(session, state, "the gradients' norm", "not finite") end
+    if type(e) == "table" and e.engine == "nonfinite" then stop_nonfinite(session, state, "the gradients' norm",
+      "not finite") end
     error(e, 0)
   end
   for i, g in ipairs(grads) do
     sums.lambda_sq[i] = sums.lambda_sq[i] + g * g
   end
-  sums.loss, sums.score, sums.rows, sums.steps = sums.loss + loss * rows, sums.score + score * rows, sums.rows + rows, sums.steps + 1
+  sums.loss, sums.score, sums.rows, sums.steps = sums.loss + loss * rows, sums.score + score * rows, sums.rows + rows,
+    sums.steps + 1
   state.step = state.step + 1
   return loss, score
 end
@@ -193,7 +205,8 @@ local function stop_if_interrupted(session, run, state)
   lib.lg_interrupt_clear()
   save_last(session, run, state)
   run:finish("stopped")
-  errors.interrupted("stopped at step %d of %d, in epoch %d; go on with the same command and --resume", state.step, session.total, state.epoch)
+  errors.interrupted("stopped at step %d of %d, in epoch %d; go on with the same command and --resume", state.step,
+    session.total, state.epoch)
 end
 
 local function train_epoch(session, run, state, show)
@@ -223,8 +236,10 @@ local function finish_epoch(session, run, state, show)
     rms[i] = math.sqrt(sq / sums.steps)
   end
   local row = {
-    epoch = state.epoch, step = state.step, lr = state.lr, train_loss = sums.loss / sums.rows, train_score = sums.score / sums.rows,
-    val_loss = val_loss, val_score = val_score, seconds = sums.seconds + lib.lg_clock() - start, lambda = session.net:lambdas(),
+    epoch = state.epoch, step = state.step, lr = state.lr, train_loss = sums.loss / sums.rows,
+      train_score = sums.score / sums.rows,
+    val_loss = val_loss, val_score = val_score, seconds = sums.seconds + lib.lg_clock() - start,
+      lambda = session.net:lambdas(),
     s = session.net:s_values(), grad_lambda_rms = rms,
   }
   local best = val_score > state.best_score
@@ -243,7 +258,8 @@ local function finish_run(session, run, state, show)
   local path, test_score = run.dir .. "/best.ckpt.h5", nil
   load_params(session, store.load_checkpoint(path), path)
   if session.set.test then
-    local loader = data.loader(session.set, "test", nil, { batch = session.resolved.config.train.eval_batch, last = "keep", shuffle = false })
+    local loader = data.loader(session.set, "test", nil, { batch = session.resolved.config.train.eval_batch,
+      last = "keep", shuffle = false })
     local _
     _, test_score = train.evaluate(session.net, loader)
     loader:free()
@@ -267,14 +283,16 @@ local function announce(session, run, show, state)
   local params, grads, work = session.net:memory()
   show:line("%s", (session.net.description:gsub("#", " ")))
   show:line("parameter groups\n  %s", (session.groups_text:gsub("\n", "\n  ")))
-  show:line("memory %.1f MB: parameters %.1f, gradients %.1f, activations and workspace %.1f", (params + grads + work) / 1e6, params / 1e6,
+  show:line("memory %.1f MB: parameters %.1f, gradients %.1f, activations and workspace %.1f",
+    (params + grads + work) / 1e6, params / 1e6,
     grads / 1e6, work / 1e6)
-  show:line("data %s: %d training, %d validation, %d test samples", session.set.name, session.train.count, session.val.count,
+  show:line("data %s: %d training, %d validation, %d test samples", session.set.name, session.train.count,
+    session.val.count,
     session.set.test and session.set.test.x.shape[1] or 0)
-  for _, note in ipairs(session.set.notes) do show:line("note: %s", note) end
-  if session.train.note then show:line("note: %s", session.train.note) end
-  show:line("run %s (%s, %s %s, %d thread%s)%s", run.dir, text(lib.lg_isa()), text(lib.lg_blas_name()), text(lib.lg_blas_core()), lib.lg_threads(),
-    lib.lg_threads() == 1 and "" or "s", state.step > 0 and (": resumes at step %d of %d"):format(state.step, session.total) or "")
+  show:line("run %s (%s, %s %s, %d thread%s)%s", run.dir, text(lib.lg_isa()), text(lib.lg_blas_name()),
+    text(lib.lg_blas_core()), lib.lg_threads(),
+    lib.lg_threads() == 1 and "" or "s", state.step > 0 and (": resumes at step %d of %d"):format(state.step,
+      session.total) or "")
 end
 
 local function loop(session, run, state, show)
@@ -290,7 +308,8 @@ end
 
 --- Trains a resolved recipe into a run folder.
 -- @param resolved  what recipe.load returns
--- @param options  { out = folder or nil (runs/<name>-<hash8>-s<seed>), resume = boolean, threads = number or nil, quiet = boolean }
+-- @param options  { out = folder or nil (runs/<name>-<hash8>-s<seed>), resume = boolean, threads = number or nil,
+-- quiet = boolean }
 -- @return exit status 0, and the run's folder. Raises error objects: usage (2), fail (1), interrupted (130).
 function train.run(resolved, options)
   if options.threads then check(lib.lg_init(options.threads)) end

@@ -83,6 +83,8 @@ static void prepare_calls(lg_graph *g, int32_t mode, uint64_t seed, uint64_t ste
   }
 }
 
+/* Evaluation can be stopped between any two nodes. A training step cannot: it ends whole, so that what is saved after
+ * Ctrl-C is the state after a step; the loop looks at the flag between steps. */
 static lg_status polled(void) { return lg_interrupted() ? lg_fail(LG_EINTR_, "stopped by Ctrl-C") : LG_OK; }
 
 lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t step) {
@@ -94,7 +96,7 @@ lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t st
   g->forward_done = 0;
   for (int32_t i = 0; i < g->n; i++) {
     if (g->nodes[i]->kind != LG_KIND_OP) continue;
-    LG_TRY(polled());
+    if (!mode) LG_TRY(polled());
     LG_TRY(lg_node_forward(g, g->nodes[i]));
   }
   g->forward_done = 1 + mode;
@@ -127,7 +129,6 @@ lg_status lg_graph_backward(lg_graph *g) {
   for (int32_t i = g->n - 1; i >= 0; i--) {
     lg_node *node = g->nodes[i];
     if (!node->on_path || node->kind != LG_KIND_OP) continue;
-    LG_TRY(polled());
     LG_TRY(backward_node(g, node));
   }
   return LG_OK;

@@ -2,11 +2,13 @@
 return {
   doc = "Multi-layer perceptron: a gate after each hidden layer.",
   schema = {
-    { key = "hidden", type = "list", items = "integer", min = 1, default = { 512, 256, 128 }, example = "model.hidden={64,64}",
+    { key = "hidden", type = "list", items = "integer", min = 1, default = { 512, 256, 128 },
+      example = "model.hidden={64,64}",
       doc = "Units of the hidden layers, from the input on; {} gives a linear model." },
     { key = "dropout", type = "number", min = 0, exclusive_max = 1, default = 0, example = "model.dropout=0.1",
       doc = "Probability with which a hidden unit is zeroed in training, after its gate." },
-    { key = "bias", type = "boolean", default = true, example = "model.bias=false", doc = "Whether linear layers have biases." },
+    { key = "bias", type = "boolean", default = true, example = "model.bias=false",
+      doc = "Whether linear layers have biases." },
   },
   build = function(nn, x, options, info)
     x = nn:flatten(x)

@@ -15,5 +15,6 @@ end
 return {
   { name = "classes", inputs = { { shape = { 40, 3 } }, { shape = { 40 }, labels = 3 } }, reference = fraction },
   { name = "sequences", inputs = { { shape = { 4, 6, 2 } }, { shape = { 4, 6 }, labels = 2 } }, reference = fraction },
-  { name = "ties", inputs = { { shape = { 10, 4 }, low = 1, high = 1 }, { shape = { 10 }, labels = 4 } }, reference = fraction },
+  { name = "ties", inputs = { { shape = { 10, 4 }, low = 1, high = 1 }, { shape = { 10 }, labels = 4 } },
+    reference = fraction },
 }

@@ -1,4 +1,5 @@
---- Samples of op dropout. The mask is random, so the plain formula is: every element is 0 or x/(1-p), and about p are 0;
+--- Samples of op dropout. The mask is random, so the plain formula is: every element is 0 or x/(1-p), and about p are
+-- 0;
 -- gradcheck replays the same mask, since it is a function of seed, step and element.
 local function masked(v, _, attrs, got)
   local out, zeros = {}, 0
@@ -8,7 +9,8 @@ local function masked(v, _, attrs, got)
     if got[i] == 0 then zeros = zeros + 1 end
   end
   local n, p = #v[1], attrs.p
-  assert(math.abs(zeros - n * p) <= 5 * math.sqrt(n * p * (1 - p)) + 1e-9, ("%d of %d zeros for p = %g"):format(zeros, n, p))
+  assert(math.abs(zeros - n * p) <= 5 * math.sqrt(n * p * (1 - p)) + 1e-9,
+    ("%d of %d zeros for p = %g"):format(zeros, n, p))
   return out
 end
 return {

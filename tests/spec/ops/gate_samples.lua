@@ -52,7 +52,8 @@ end
 local samples = {}
 for name, f in pairs(FAMILY) do
   samples[#samples + 1] = {
-    name = name, inputs = { { shape = { 4, 9 }, low = -3, high = 3 } }, attrs = { kind = C.lib.lg_list_find("activation", name) },
+    name = name, inputs = { { shape = { 4, 9 }, low = -3, high = 3 } },
+      attrs = { kind = C.lib.lg_list_find("activation", name) },
     kinks = name == "relu" and function(x) return math.abs(x) < 0.05 end or nil,
     reference = function(v)
       local out = {}
@@ -68,7 +69,8 @@ for name, f in pairs(LAMBDA) do
   samples[#samples + 1] = {
     name = "lambda_gelu by " .. name, f32 = 5e-6,
     inputs = { { shape = { 5, 8 }, low = -3, high = 3 }, { shape = { 1 }, s = true, low = 1.2, high = 1.6 } },
-    attrs = { kind = C.lib.lg_list_find("activation", "lambda_gelu"), reparam = C.lib.lg_list_find("reparam", name), t = t },
+    attrs = { kind = C.lib.lg_list_find("activation", "lambda_gelu"), reparam = C.lib.lg_list_find("reparam", name),
+      t = t },
     reference = gated(function(v) return f(v[2][1], t) end),
   }
 end
@@ -79,7 +81,8 @@ for _, lambda in ipairs({ 1, 4, 30 }) do
   }
 end
 samples[#samples + 1] = {
-  name = "more than a tile", inputs = { { shape = { 8200 }, low = -2, high = 2 }, { shape = { 1 }, s = true, low = 0.1, high = 0.2 } },
+  name = "more than a tile", inputs = { { shape = { 8200 }, low = -2, high = 2 },
+    { shape = { 1 }, s = true, low = 0.1, high = 0.2 } },
   attrs = { t = 0.1 }, reference = gated(function(v) return LAMBDA.softplus(v[2][1], 0.1) end),
 }
 return samples

@@ -19,9 +19,13 @@ local function cross_entropy(v, shapes, attrs)
 end
 return {
   { name = "classes", inputs = { { shape = { 6, 4 } }, { shape = { 6 }, labels = 4 } }, reference = cross_entropy },
-  { name = "smoothing", inputs = { { shape = { 5, 3 } }, { shape = { 5 }, labels = 3 } }, attrs = { label_smoothing = 0.2 }, reference = cross_entropy },
-  { name = "large logits", inputs = { { shape = { 4, 3 }, low = -700, high = 700 }, { shape = { 4 }, labels = 3 } }, reference = cross_entropy, step = 1e-2 },
-  { name = "sequences", inputs = { { shape = { 2, 3, 5 } }, { shape = { 2, 3 }, labels = 5 } }, reference = cross_entropy },
+  { name = "smoothing", inputs = { { shape = { 5, 3 } }, { shape = { 5 }, labels = 3 } },
+    attrs = { label_smoothing = 0.2 }, reference = cross_entropy },
+  { name = "large logits", inputs = { { shape = { 4, 3 }, low = -700, high = 700 }, { shape = { 4 }, labels = 3 } },
+    reference = cross_entropy, step = 1e-2 },
+  { name = "sequences", inputs = { { shape = { 2, 3, 5 } }, { shape = { 2, 3 }, labels = 5 } },
+    reference = cross_entropy },
   { name = "one class", inputs = { { shape = { 3, 1 } }, { shape = { 3 }, labels = 1 } }, reference = cross_entropy },
-  { name = "more rows than a tile", inputs = { { shape = { 70, 2 } }, { shape = { 70 }, labels = 2 } }, reference = cross_entropy },
+  { name = "more rows than a tile", inputs = { { shape = { 70, 2 } }, { shape = { 70 }, labels = 2 } },
+    reference = cross_entropy },
 }

@@ -2,7 +2,8 @@
 -- difference in float64 on the shipping code, float32 against float64, shared inputs, batch of one.
 -- Used by ops_spec.lua; a sample file (tests/spec/ops/<op>_samples.lua) returns a list of
 --   { name =, inputs = { {shape = {…}, labels = k or nil, low =, high =, s = true for a float64 gate parameter }, … },
---     attrs = {…}, reference = function(values, shapes, attrs) → flat list (or number),  kinks = function(x) → true when
+--     attrs = {…}, reference = function(values, shapes, attrs) → flat list (or number),  kinks = function(x) → true
+-- when
 --     the derivative jumps near x (such elements are moved away), f32 = tolerance of float32 (default 2e-6), step = }
 local C = require("lgelu.C")
 local ffi, lib, check = C.ffi, C.lib, C.check
@@ -205,7 +206,8 @@ function opkit.gradcheck(g, step)
       p.value[k - 1] = x
       local numeric = (f[1] - 8 * f[2] + 8 * f[3] - f[4]) / (12 * h)
       local e = math.abs(numeric - analytic[i][k]) / scale
-      if not (e <= worst) then worst, place = e, ("input %d, element %d: %.12g, by differences %.12g"):format(p.input, k, analytic[i][k], numeric) end
+      if e > worst or e ~= e then worst, place = e, ("input %d, element %d: %.12g, by differences %.12g"):format(p.input,
+        k, analytic[i][k], numeric) end
     end
   end
   return worst, place
