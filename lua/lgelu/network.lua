@@ -31,32 +31,29 @@ local function fill(self, seed)
 end
 
 -- λ of each gate at the start; tied gates share the first one's.
-local function start_gates(self, config, seed, init_fn)
+local function start_gates(self, o)
+  local config = o.gate
   if config.kind ~= "lambda_gelu" then return end
   local count = config.tie and math.min(1, #self.gates) or #self.gates
-  local lambdas
-  if config.lambda then
-    lambdas = {}
-    for i = 1, count do
-      lambdas[i] = type(config.lambda) == "table" and config.lambda[i] or config.lambda
-    end
-    if type(config.lambda) == "table" and #config.lambda ~= count then
-      errors.usage("gate.lambda has %d values, but the model has %d gate%s", #config.lambda, count,
-        count == 1 and "" or "s")
-    end
-  else
-    lambdas = gate.init(init_fn or config.init, count, { t = config.t, seed = seed, reparam = config.reparam })
+  if o.resolve_gates then o.resolve_gates(count) end
+  local lambdas = config.lambda
+  if type(lambdas) == "table" and #lambdas ~= count then
+    errors.usage("gate.lambda has %d values, but the model has %d gate%s", #lambdas, count, count == 1 and "" or "s")
+  end
+  if not lambdas then
+    lambdas = gate.init(config.init, count, { t = config.t, seed = self.seed, reparam = config.reparam })
   end
   for i = 1, count do
-    self.gates[i].s_value[0] = gate.s(lambdas[i], config.t, config.reparam)
+    local lambda = type(lambdas) == "table" and lambdas[i] or lambdas
+    self.gates[i].s_value[0] = gate.s(lambda, config.t, config.reparam)
   end
 end
 
 --- Builds, plans and fills a network.
 -- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
---   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean, dtype =
--- "f32"|"f64",
---   seed =, gate_init = function (layer, count) → λ or nil, where = "file:line" of the model }
+--   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
+--   dtype = "f32"|"f64", seed =, where = "file:line" of the model,
+--   resolve_gates = function (count) that may fill gate.lambda once the number of gates is known }
 -- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, info
 function network.new(o)
   local dtype = o.dtype or "f32"
@@ -68,8 +65,7 @@ function network.new(o)
   end
   if #logits.shape ~= 2 or logits.shape[2] ~= o.info.classes then
     errors.usage("%s: the model's output '%s' is [%s], expected [batch, %d] for %d classes", o.where or "model",
-      logits.name,
-      table.concat(logits.shape, ", "), o.info.classes, o.info.classes)
+      logits.name, table.concat(logits.shape, ", "), o.info.classes, o.info.classes)
   end
   local description = b:describe()
   local labels = b:input("labels", "i32", {})
@@ -97,7 +93,7 @@ function network.new(o)
     end
   end
   fill(self, self.seed)
-  start_gates(self, o.gate, self.seed, o.gate_init)
+  start_gates(self, o)
   return self
 end
 
@@ -192,17 +188,56 @@ function methods:explain_nonfinite()
     ffi.string(lib.lg_graph_node_kind(self.graph, node[0])), ffi.string(text))
 end
 
+local function size_of(shape)
+  local n = 1
+  for _, dim in ipairs(shape) do
+    n = n * dim
+  end
+  return n
+end
+
 --- Number of trainable numbers.
 function methods:parameter_count()
   local n = 0
   for _, p in ipairs(self.params) do
-    local size = 1
-    for _, dim in ipairs(p.shape) do
-      size = size * dim
-    end
-    n = n + size
+    n = n + size_of(p.shape)
   end
   return n
+end
+
+--- The layers as aligned lines: name, op, shape of the output, parameters of its own.
+function methods:summary()
+  local owned, rank, shape, inputs = {}, ffi.new("int32_t[1]"), ffi.new("int64_t[8]"), ffi.new("int32_t[8]")
+  for _, p in ipairs(self.params) do
+    owned[p.id] = size_of(p.shape)
+  end
+  local rows, width = {}, { 0, 0, 0 }
+  for id = 0, self.logits do
+    local kind = ffi.string(lib.lg_graph_node_kind(self.graph, id))
+    if kind ~= "param" then
+      check(lib.lg_graph_node_shape(rank, shape, self.graph, id))
+      local dims, count = {}, 0
+      for i = 0, rank[0] - 1 do
+        dims[i + 1] = shape[i] < 0 and "batch" or tostring(tonumber(shape[i]))
+      end
+      for i = 0, lib.lg_graph_node_inputs(self.graph, id, inputs, 8) - 1 do
+        count, owned[inputs[i]] = count + (owned[inputs[i]] or 0), nil -- a shared parameter counts once
+      end
+      local row = {
+        ffi.string(lib.lg_graph_node_name(self.graph, id)), kind, "[" .. table.concat(dims, ", ") .. "]",
+        count > 0 and tostring(count) or "",
+      }
+      rows[#rows + 1] = row
+      for i = 1, 3 do
+        width[i] = math.max(width[i], #row[i])
+      end
+    end
+  end
+  local lines, format = {}, ("  %%-%ds  %%-%ds  %%-%ds  %%10s"):format(width[1], width[2], width[3])
+  for i, row in ipairs(rows) do
+    lines[i] = (format:format(row[1], row[2], row[3], row[4]):gsub("%s+$", ""))
+  end
+  return table.concat(lines, "\n")
 end
 
 --- Planned bytes: parameters, gradients, and activations with workspace.

@@ -85,6 +85,16 @@ function methods:state()
   end
 end
 
+--- The groups as aligned lines: what is printed at the start and stored with the run.
+function methods:describe()
+  local lines = {}
+  for _, g in ipairs(self.groups) do
+    lines[#lines + 1] = ("%-9s %9d numbers, rate x %g, decay %g%s%s"):format(g.name, g.count, g.multiplier, g.decay,
+      g.trainable and "" or ", frozen", g.lower and (", at least %g"):format(g.lower) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
 -- A schedule's own numbers, in the order of lg_schedule (src/optim/schedule.c); their keys are the recipe's.
 local PARAMETERS = {
   constant = {}, step = { "gamma", "parts" }, linear = { "final" }, cosine = { "final" },

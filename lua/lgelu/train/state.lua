@@ -1,0 +1,79 @@
+--- train/state: what a training knows between two steps, and its checkpoint: parameters, optimizer state, the step, the
+-- best epoch, and the sums of the present epoch. Every step is a function of (recipe, seed, step), so this is all that
+-- a resumed run needs to give the bits of an undisturbed one. Called by lgelu.train.
+local C = require("lgelu.C")
+local errors = require("lgelu.errors")
+local store = require("lgelu.store")
+local tensor = require("lgelu.tensor")
+
+local lib, check = C.lib, C.check
+local state = {}
+
+--- What one epoch gathers. gates: number of gates with a λ.
+function state.fresh_sums(gates)
+  local sums = { loss = 0, score = 0, rows = 0, seconds = 0, steps = 0, lambda_sq = {} }
+  for i = 1, gates do
+    sums.lambda_sq[i] = 0
+  end
+  return sums
+end
+
+--- The state before the first step.
+function state.fresh(gates)
+  return { step = 0, epoch = 1, best_epoch = 0, best_score = -math.huge, sums = state.fresh_sums(gates) }
+end
+
+--- Writes a checkpoint at one instant. now: { step, epoch, best_epoch, best_score, sums }.
+function state.save(path, session, now)
+  local sums = now.sums
+  local attrs = {
+    hash = session.resolved.hash, seed = session.seed, step = now.step, epoch = now.epoch,
+    best_epoch = now.best_epoch, best_score = now.best_score, loss = sums.loss, score = sums.score, rows = sums.rows,
+    seconds = sums.seconds, steps = sums.steps,
+  }
+  local tensors = {}
+  for _, p in ipairs(session.net.params) do
+    tensors["/params/" .. p.name] = session.net:tensor(p.name)
+  end
+  for name, t in session.opt:state() do
+    tensors[name] = t
+  end
+  if #sums.lambda_sq > 0 then tensors["/sums/lambda_sq"] = tensor.tensor(sums.lambda_sq, "f64") end
+  store.save_checkpoint(path, { attrs = attrs, tensors = tensors })
+end
+
+local function copy_into(view, stored, name, path)
+  if not stored then
+    errors.fail("%s: '%s' is missing: the file belongs to another model; start anew in another folder (--out DIR)",
+      path, name)
+  end
+  check(lib.lg_tensor_copy(view, stored))
+end
+
+--- Puts a checkpoint's parameters into the session's network.
+function state.load_parameters(path, session, checkpoint)
+  checkpoint = checkpoint or store.load_checkpoint(path)
+  for _, p in ipairs(session.net.params) do
+    copy_into(session.net:tensor(p.name), checkpoint.tensors["/params/" .. p.name], p.name, path)
+  end
+end
+
+--- Puts a checkpoint into the session's network and optimizer. Returns the state to go on from.
+function state.load(path, session)
+  local checkpoint = store.load_checkpoint(path)
+  local a = checkpoint.attrs
+  if a.hash ~= session.resolved.hash then
+    errors.fail("%s: belongs to the run %s, not to %s: start anew in another folder (--out DIR)", path,
+      tostring(a.hash):sub(1, 8), session.resolved.hash:sub(1, 8))
+  end
+  state.load_parameters(path, session, checkpoint)
+  for name, view in session.opt:state() do
+    copy_into(view, checkpoint.tensors[name], name, path)
+  end
+  local sums = { loss = a.loss, score = a.score, rows = a.rows, seconds = a.seconds, steps = a.steps, lambda_sq = {} }
+  local stored = checkpoint.tensors["/sums/lambda_sq"]
+  if stored then sums.lambda_sq = stored:totable() end
+  return { step = a.step, epoch = a.epoch, best_epoch = a.best_epoch, best_score = a.best_score, sums = sums }
+end
+
+return state
