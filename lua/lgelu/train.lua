@@ -41,9 +41,9 @@ function train.session(resolved)
   local session = {
     resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
     epochs = config.train.epochs, seed = resolved.seed,
-    train = data.loader(set.train, train_index,
+    train = data.loader(set, "train", train_index,
       { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed }),
-    val = data.loader(set.train, val_index, { batch = config.train.eval_batch }),
+    val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
   }
   if session.val.rows == 0 then
     errors.usage("%s: data.validation: no rows are left for validation, and the best epoch is chosen by it",
@@ -51,7 +51,8 @@ function train.session(resolved)
   end
   session.total = session.train:batches() * session.epochs
   if session.total == 0 then
-    errors.usage("%s: train.batch: %d rows make no whole batch of %d, and train.last = drop", resolved.where("train.batch"),
+    errors.usage("%s: train.batch: %d rows make no whole batch of %d, and train.last = drop",
+      resolved.where("train.batch"),
       session.train.rows, config.train.batch)
   end
   return session
@@ -177,7 +178,7 @@ local function finish_run(session, run, state, show)
   states.load_parameters(run.dir .. folder.best, session)
   local test_score
   if session.set.test then
-    local loader = data.loader(session.set.test, nil, { batch = session.resolved.config.train.eval_batch })
+    local loader = data.loader(session.set, "test", nil, { batch = session.resolved.config.train.eval_batch })
     test_score = select(2, train.evaluate(session.net, loader))
     loader:free()
   end

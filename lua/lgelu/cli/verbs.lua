@@ -2,6 +2,7 @@
 -- Each is one file lgelu/cli/<verb>.lua that returns { summary = one line, setup = function(parser) declaring its
 -- arguments with lua-argparse, run = function(args) returning the exit status (nil: 0) }. Verbs that work are here.
 return {
+  "run",
   "repl",
   "data",
   "help",
