@@ -23,6 +23,10 @@ typedef struct {
 static int as_matrix(matrix *x, const lg_tensor *t) {
   int64_t rows = t->shape[t->rank - 2], cols = t->shape[t->rank - 1];
   int64_t down = t->stride[t->rank - 2], right = t->stride[t->rank - 1];
+  if (rows == 0 || cols == 0) { /* nothing is read or written */
+    *x = (matrix){.ld = cols};
+    return 1;
+  }
   if ((right == 1 || cols <= 1) && (down >= cols || rows <= 1) && (down > 0 || rows <= 1)) {
     *x = (matrix){.ld = rows <= 1 ? cols : down};
     return 1;

@@ -131,6 +131,7 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
   if (rank > 0 && !strides) return lg_fail(LG_EARG, "strides is NULL");
   int64_t size;
   LG_TRY(check_shape(parent->dtype, rank, shape, &size));
+  if (size == 0) offset = 0; /* it touches no element, so any offset is right */
   int64_t low, high, all = (int64_t)(parent->storage->bytes / (size_t)lg_dtype_bytes(parent->dtype));
   if (__builtin_add_overflow(parent->offset, offset, &low))
     return lg_fail(LG_EARG, "offset %lld overflows", (long long)offset);
@@ -141,7 +142,7 @@ lg_status lg_tensor_view(lg_tensor **out, lg_tensor *parent, int32_t rank, const
     if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) || __builtin_add_overflow(*end, reach, end))
       return lg_fail(LG_EARG, "stride %lld overflows", (long long)strides[i]);
   }
-  if (low < 0 || low > all || (size > 0 && high >= all))
+  if (size > 0 && (low < 0 || high >= all))
     return lg_fail(LG_ESHAPE, "a view reaches elements %lld to %lld of a storage of %lld", (long long)low,
                    (long long)high, (long long)all);
   lg_tensor *t = lg_alloc(sizeof *t);
