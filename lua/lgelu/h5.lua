@@ -1,7 +1,7 @@
 --- HDF5 files from Lua: data sets to and from tensors and lists of numbers, strings, attributes.
--- Not the run's layout (lgelu.store). Names are absolute paths inside the file ("/epochs/val_loss"); groups on the way
--- are created. Writing ("w", "a") happens in memory: close() puts the whole file under its name at one instant, and a file
--- that is dropped or discarded leaves what was there. Every error is an lgelu.errors object that names the file.
+-- Not the run's layout (lgelu.store). Names are absolute paths inside the file ("/epochs/val_loss"); groups on the
+-- way are created. Writing ("w", "a") happens in memory: close() puts the whole file under its name at one instant,
+-- and a file that is dropped or discarded leaves what was there. Errors are lgelu.errors objects that name the file.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local ffi, lib, check = C.ffi, C.lib, C.check
@@ -67,6 +67,11 @@ function h5.with(path, mode, fn)
   return a, b, c
 end
 
+--- Writes the file as it is now, at one instant, and stays open.
+function File:commit()
+  check(lib.lg_h5_commit(handle(self)))
+end
+
 --- Closes; in the modes "w" and "a" this writes the file. A second call does nothing.
 function File:close()
   local h = self.handle
@@ -93,6 +98,11 @@ end
 --- Is there a group or data set of that name?
 function File:exists(name)
   return lib.lg_h5_exists(handle(self), name) == 1
+end
+
+--- Is there a group (not a data set) of that name?
+function File:is_group(name)
+  return lib.lg_h5_kind(handle(self), name) == 1
 end
 
 --- Creates a group, and those above it, when missing.

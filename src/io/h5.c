@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,25 +34,26 @@ lg_status lg_h5_fail(lg_status status, const lg_h5 *f, const char *object, const
   return fail_at(status, f, object, text, "");
 }
 
+/* reason: HDF5's message, or "". */
+static lg_status fail_locked(const lg_h5 *f, const char *reason) {
+  char holder[128];
+  lg_lock_holder(holder, sizeof holder, f->path);
+  return lg_fail(LG_EIO, "%s: another program has it open for writing%s%s%s; close it there%s%s%s%s", f->path,
+                 holder[0] ? " (" : "", holder, holder[0] ? ")" : "",
+                 f->mode == 'r' ? ", or set HDF5_USE_FILE_LOCKING=FALSE to read it all the same" : "",
+                 reason[0] ? " (HDF5: " : "", reason, reason[0] ? ")" : "");
+}
+
 lg_status lg_h5_fail_reason(lg_status status, const lg_h5 *f, const char *object, const char *format, ...) {
-  char reason[REASON] = "", text[REASON], more[2 * REASON] = "";
+  char reason[REASON] = "", text[REASON], more[REASON + 16] = "";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first_reason, reason);
   H5Eclear2(H5E_DEFAULT);
+  if (strstr(reason, "lock file")) return fail_locked(f, reason);
   va_list ap;
   va_start(ap, format);
   vsnprintf(text, sizeof text, format, ap);
   va_end(ap);
-  if (strstr(reason, "lock file")) {
-    char holder[128];
-    lg_lock_holder(holder, sizeof holder, f->path);
-    snprintf(
-        more, sizeof more,
-        ": another program has it open for writing%s%s%s; close it there, or set HDF5_USE_FILE_LOCKING=FALSE to read "
-        "it all the same (HDF5: %s)",
-        holder[0] ? " (" : "", holder, holder[0] ? ")" : "", reason);
-  } else if (reason[0]) {
-    snprintf(more, sizeof more, " (HDF5: %s)", reason);
-  }
+  if (reason[0]) snprintf(more, sizeof more, " (HDF5: %s)", reason);
   return fail_at(status, f, object, text, more);
 }
 
@@ -162,10 +164,21 @@ static lg_status read_image(void **image, int fd, int64_t bytes, const char *pat
   return LG_OK;
 }
 
+/* Whether another program has it open for writing, by HDF5's convention of locks; its bytes may then be on the move. */
+static int is_being_written(int fd) {
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return 0;
+}
+
 /* Opens what is there, for reading or changing; fd stays the caller's. */
 static lg_status open_existing(lg_h5 *f, hid_t access, int fd) {
   int64_t bytes;
-  LG_TRY(lg_seal_check(&f->sealed, &bytes, fd, f->path));
+  int busy = is_being_written(fd);
+  if (busy && f->mode == 'a') return fail_locked(f, "");
+  lg_status status = lg_seal_check(&f->sealed, &bytes, fd, f->path);
+  /* HDF5 changes a file in place and cuts our seal off only when it closes it: let its own lock decide. */
+  if (status != LG_OK && !(status == LG_EFORMAT && busy)) return status;
   if (bytes == 0) return lg_h5_fail(LG_EFORMAT, f, NULL, "the file is empty");
   if (f->mode == 'r') {
     if (H5Fis_hdf5(f->path) <= 0)
@@ -176,7 +189,7 @@ static lg_status open_existing(lg_h5 *f, hid_t access, int fd) {
   }
   void *image = NULL;
   LG_TRY(read_image(&image, fd, bytes, f->path));
-  lg_status status = open_image(f, access, image, (size_t)bytes);
+  status = open_image(f, access, image, (size_t)bytes);
   lg_release(image);
   return status;
 }
@@ -218,7 +231,8 @@ lg_status lg_h5_open(lg_h5 **out, const char *path, const char *mode) {
 
 int32_t lg_h5_sealed(const lg_h5 *f) { return f ? f->sealed : 0; }
 
-/* -- close ------------------------------------------------------------------------------------------------------- */
+/* -- commit and close
+ * ------------------------------------------------------------------------------------------------------- */
 
 static int write_all(int fd, const void *data, size_t bytes) {
   const char *p = data;
@@ -257,7 +271,9 @@ static lg_status save_image(const lg_h5 *f, const void *image, size_t bytes) {
   return status;
 }
 
-static lg_status save(lg_h5 *f) {
+lg_status lg_h5_commit(lg_h5 *f) {
+  if (!f) return lg_fail(LG_EARG, "the HDF5 handle is NULL");
+  if (f->mode == 'r') return lg_h5_fail(LG_ESTATE, f, NULL, "the file is open for reading only");
   void **memory = NULL;
   if (H5Fflush(f->file, H5F_SCOPE_GLOBAL) < 0)
     return lg_h5_fail_reason(LG_EMEM, f, NULL, "cannot complete it in memory");
@@ -267,18 +283,15 @@ static lg_status save(lg_h5 *f) {
   return save_image(f, *memory, (size_t)bytes);
 }
 
-static void release(lg_h5 *f) {
+void lg_h5_discard(lg_h5 *f) {
+  if (!f) return;
   H5Fclose(f->file);
   lg_release(f);
 }
 
 lg_status lg_h5_close(lg_h5 *f) {
   if (!f) return lg_fail(LG_EARG, "the HDF5 handle is NULL");
-  lg_status status = f->mode == 'r' ? LG_OK : save(f);
-  release(f);
+  lg_status status = f->mode == 'r' ? LG_OK : lg_h5_commit(f);
+  lg_h5_discard(f);
   return status;
-}
-
-void lg_h5_discard(lg_h5 *f) {
-  if (f) release(f);
 }

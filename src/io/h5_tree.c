@@ -37,6 +37,13 @@ static lg_status open_object(hid_t *id, lg_h5 *f, const char *object) {
   return LG_OK;
 }
 
+int32_t lg_h5_kind(lg_h5 *f, const char *object) {
+  LG_H5_ID id = H5I_INVALID_HID;
+  if (open_object(&id, f, object) != LG_OK) return 0;
+  H5I_type_t type = H5Iget_type(id);
+  return type == H5I_GROUP ? 1 : type == H5I_DATASET ? 2 : 3;
+}
+
 lg_status lg_h5_group(lg_h5 *f, const char *object) {
   LG_TRY(lg_h5_check(f, object, 1));
   if (lg_h5_exists(f, object)) {

@@ -50,11 +50,4 @@ function text.from_json(json, what)
   return value
 end
 
---- Lua value → JSON text; what names it in the error.
-function text.to_json(value, what)
-  local json, message = cjson.encode(value)
-  if not json then errors.fail("%s: cannot be written as JSON: %s", what, tostring(message)) end
-  return json
-end
-
 return text
