@@ -44,7 +44,7 @@ end
 local function with_channel(x)
   local shape = x.shape
   if #shape ~= 3 then return x end
-  return tensors.view(x, { shape[1], 1, shape[2], shape[3] })
+  return x:view(shape[1], 1, shape[2], shape[3])
 end
 
 --- One part: images and labels that belong together.
