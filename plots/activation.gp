@@ -8,7 +8,7 @@
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
 style = ARG0[1:strlen(ARG0) - strlen("activation.gp")]."style.gp"
-width = 7.2
+width = 7.4
 height = 3.2
 load style
 

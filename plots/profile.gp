@@ -12,15 +12,20 @@ style = ARG0[1:strlen(ARG0) - strlen("profile.gp")]."style.gp"
 
 # -- what the table holds
 set datafile separator "\t"
-set datafile columnheaders
 set datafile missing "NA"
+stats tsv using 1 every ::1 nooutput name "C"
+fixed = 7
+gates = C_columns - fixed
+columns = C_columns
+longest = 0                            # characters of the longest gate's name
+do for [i = fixed + 1:columns] {
+  stats tsv using (length = strlen(strcol(i)) - strlen("lambda:")) every ::::0 nooutput
+  longest = (length > longest) ? length : longest
+}
+set datafile columnheaders
 stats tsv using "panel":"epoch" nooutput name "T"
 panels = int(T_max_x)
 epochs = T_max_y
-fixed = 7
-stats tsv using 1 nooutput name "C"
-columns = C_columns
-gates = columns - fixed
 lambda_min = NaN
 lambda_max = NaN
 do for [i = fixed + 1:columns] {
@@ -40,9 +45,10 @@ do for [k = 1:panels] {
   run[k] = run_name
   gate[k] = gate_name
   learned[k] = int(R_max)
-  stats tsv using (column("panel") == k && column("best") == 1 ? column("epoch") : NaN):"val_score" nooutput name "B"
-  best_epoch[k] = B_max_x
-  best_score[k] = B_max_y
+  stats tsv using (column("panel") == k && column("best") == 1 ? (at = column("epoch"), column("val_score")) : NaN) \
+    nooutput name "B"
+  best_epoch[k] = at
+  best_score[k] = B_max
 }
 
 # -- page, in inches; panels share their axes, the legend stands right of them
@@ -50,7 +56,7 @@ listed = 24
 panel_width = (panels == 1) ? 5.2 : (panels == 2) ? 3.4 : 2.5
 gap = 0.3
 left = 0.85
-right = (gates == 0) ? 0.3 : 1.35
+right = (gates == 0) ? 0.3 : (gates > listed) ? 1.0 : 0.7 + 0.072 * longest
 width = left + panels * panel_width + (panels - 1) * gap + right
 height = 4.9
 load style
@@ -85,7 +91,7 @@ if (gates > 0 && gates <= listed) {
   unset border
   unset tics
   set yrange [0:1]
-  set key at screen x_right(panels) + 0.1 / width, y_top left top Left reverse font ",8"
+  set key at screen x_right(panels) + 0.1 / width, y_top left top Left reverse font small
   plot for [i = fixed + 1:columns] tsv using (NaN):(NaN) with lines linewidth 1.5 linecolor palette frac shade(i) \
     title columnheader(i)[8:*]
   set key off
@@ -134,7 +140,7 @@ do for [k = 1:panels] {
       set colorbox user origin screen x_right(panels) + 0.3 / width, y_middle_high \
         size screen 0.12 / width, y_top - y_middle_high
       set cblabel "gate, in forward order" offset -0.4, 0
-      set cbtics font ",8"
+      set cbtics font small
     }
     plot for [i = fixed + 1:columns] tsv using (column("panel") == k ? column("epoch") : NaN):i with lines \
       linewidth 1.5 linecolor palette frac shade(i)
@@ -160,7 +166,7 @@ do for [k = 1:panels] {
     linecolor rgb faint back
   late = best_epoch[k] > epochs / 2.0
   set label 2 sprintf("BVS %.4f, epoch %d", best_score[k], best_epoch[k]) \
-    at best_epoch[k], graph 0.1 offset character (late ? -0.8 : 0.8), 0 left font ",8" textcolor rgb ink
+    at best_epoch[k], graph 0.1 offset character (late ? -0.8 : 0.8), 0 left font small textcolor rgb ink
   if (late) { set label 2 right }
   plot tsv using (column("panel") == k ? column("epoch") : NaN):"val_score" with lines linewidth 1.5 linecolor rgb ink, \
     tsv using (column("panel") == k && column("best") == 1 ? column("epoch") : NaN):"val_score" with points pointtype 7 \

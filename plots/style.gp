@@ -8,15 +8,18 @@ if (!exists("width")) width = 7.2
 if (!exists("height")) height = 4.6
 
 extension = (strlen(out) > 4) ? out[strlen(out) - 3:strlen(out)] : ""
-# 300 dots an inch; the bitmap terminal counts 96 of them to 72 points
+if (extension ne ".png" && extension ne ".svg" && extension ne ".pdf") \
+  exit error sprintf("out is '%s': a name that ends in .png, .svg or .pdf is expected", out)
+
+# The same picture from all three: 9 point text, lines in points. Bitmaps have 300 dots an inch. The terminals count
+# text in 1/96 inch (svg: its pixels) and lines in their own units, hence the scales.
 if (extension eq ".png") set terminal pngcairo noenhanced background rgb "white" font "DejaVu Sans,9" \
   fontscale 300.0 / 96 linewidth 300.0 / 72 pointscale 300.0 / 72 size width * 300, height * 300
 if (extension eq ".svg") set terminal svg noenhanced background rgb "white" font "DejaVu Sans,12" \
-  linewidth 1.33 size width * 96, height * 96
+  linewidth 96.0 / 72 size width * 96, height * 96
 if (extension eq ".pdf") set terminal pdfcairo noenhanced background rgb "white" font "DejaVu Sans,9" \
-  fontscale 1 linewidth 1 size width, height
-if (extension ne ".png" && extension ne ".svg" && extension ne ".pdf") \
-  exit error sprintf("out is '%s': a name that ends in .png, .svg or .pdf is expected", out)
+  fontscale 72.0 / 96 linewidth 2 pointscale 1 size width, height
+small = (extension eq ".svg") ? ",10.5" : ",8"
 
 set encoding utf8
 set minussign
