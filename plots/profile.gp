@@ -52,7 +52,7 @@ do for [k = 1:panels] {
 }
 
 # -- page, in inches; panels share their axes, the legend stands right of them
-listed = 24
+listed = 20
 panel_width = (panels == 1) ? 5.2 : (panels == 2) ? 3.4 : 2.5
 gap = 0.3
 left = 0.85

@@ -94,9 +94,9 @@ describe("figures", function()
   end)
 
   it("lists every gate of a legend of the greatest length", function()
-    plot.figure("profile", { runs.learned(at("c"), 24, 5, 1) }, at("legend.svg"))
+    plot.figure("profile", { runs.learned(at("c"), 20, 5, 1) }, at("legend.svg"))
     local text = read(at("legend.svg"))
-    for l = 1, 24 do assert.truthy(text:find((">fc%d.gate<"):format(l), 1, true), l) end
+    for l = 1, 20 do assert.truthy(text:find((">fc%d.gate<"):format(l), 1, true), l) end
   end)
 
   it("is a pure function of its runs", function()
