@@ -255,6 +255,8 @@ describe("idx", function()
     { "test images of another size", "t10k-images-idx3-ubyte", idx_bytes(8, { 2, 3, 2 }, "ABCDEFGHIJKL"),
       "differ in shape" },
     { "no images", "train-images-idx3-ubyte", idx_bytes(8, { 0, 2, 3 }, ""), "holds 4 labels, .* holds 0 images" },
+    { "images that are not finite", "train-images-idx3-ubyte", idx_bytes(13, { 4, 1, 1 }, ("\127\128\0\0"):rep(4)),
+      "train%-images%-idx3%-ubyte: holds a value that is not finite" },
     { "a file cut short", "train-images-idx3-ubyte", idx_bytes(8, { 4, 2, 3 }, "abc"), "= 24 bytes, found 3 bytes" },
     { "a wrong magic", "train-images-idx3-ubyte", "\31\139\8\8 not really gzip", "train%-images%-idx3%-ubyte" },
   }

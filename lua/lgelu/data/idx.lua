@@ -59,6 +59,7 @@ function idx.part(images, labels, classes, limit)
   if #x.shape < 2 then
     errors.fail("%s: rank 1 is for labels, expected images or vectors: are the files swapped?", images)
   end
+  if not x:all_finite() then errors.fail("%s: holds a value that is not finite", images) end
   if #y.shape ~= 1 or (y.dtype ~= "u8" and y.dtype ~= "i32") then
     errors.fail("%s: rank %d of %s, expected one integer label a row: are the files swapped?", labels, #y.shape,
       y.dtype)
