@@ -101,7 +101,7 @@ describe("help", function()
         local path = (section.name == "" and "" or section.name .. ".") .. row.entry.key
         assert.truthy(whole:find(row.entry.doc, 1, true), path)
         local page = select(2, main("help", "recipe." .. path))
-        assert.equal("recipe." .. path .. "\n  " .. row.entry.doc .. "\n", page:sub(1, 12 + #path + #row.entry.doc - 1))
+        assert.truthy(page:find("recipe." .. path .. "\n  " .. row.entry.doc .. "\n", 1, true), path)
         if section.name ~= "" then
           assert.truthy(select(2, main("help", "recipe." .. section.name)):find("\n  " .. row.entry.key, 1, true), path)
         end
@@ -123,8 +123,8 @@ describe("help", function()
   end)
 
   it("lists what a key may name, each with what it is", function()
-    local lists = { activations = "gate.kind", reparams = "gate.reparam", optimizers = "optimizer.name",
-      schedules = "schedule.name", sources = "data.source", models = "model.arch" }
+    local lists = { activations = "gate.kind", reparams = "gate.reparam", init = "gate.init",
+      optimizers = "optimizer.name", schedules = "schedule.name", sources = "data.source", models = "model.arch" }
     local overview = select(2, main("help"))
     for topic, key in pairs(lists) do
       local text, page = select(2, main("help", topic)), select(2, main("help", "recipe." .. key))
@@ -137,5 +137,86 @@ describe("help", function()
       end
       assert.truthy(overview:find(topic, 1, true))
     end
+  end)
+end)
+
+describe("lgelu run", function()
+  local given
+
+  setup(function()
+    fakes.install()
+    package.loaded["lgelu.train"] = {
+      run = function(resolved, options)
+        given = { resolved = resolved, options = options }
+        return 7
+      end,
+      session = function(resolved) require("lgelu.recipe").rehash(resolved, "built") end,
+    }
+  end)
+
+  before_each(function() given = nil end)
+
+  local folder = os.tmpname()
+  os.remove(folder)
+  local file = folder .. "/r.lua"
+
+  setup(function()
+    assert(os.execute("mkdir " .. folder) == 0)
+    local out = assert(io.open(file, "w"))
+    out:write('return { name = "r", data = { source = "digits" }, model = lg.models.mlp{},\n'
+      .. 'budgets = { smoke = { ["train.epochs"] = 1 } } }\n')
+    out:close()
+  end)
+
+  teardown(function() os.execute("rm -r " .. folder) end)
+
+  it("resolves the recipe, prints it, and hands both on; its status is the training's", function()
+    local status, text = main("run", file, "gate.t=0.3", "--seed", "5", "model.hidden={8}", "--budget", "smoke",
+      "--threads", "2", "--out", "there", "--resume")
+    assert.equal(7, status)
+    assert.equal(5, given.resolved.seed)
+    assert.equal(0.3, given.resolved.config.gate.t)
+    assert.same({ 8 }, given.resolved.config.model.hidden)
+    assert.equal(1, given.resolved.config.train.epochs)
+    assert.same({ out = "there", resume = true, threads = 2 }, given.options)
+    assert.truthy(text:find("\n  gate.t +0.3 +command line\n"))
+    assert.truthy(text:find("\n  train.epochs +1 +budget smoke\n"))
+  end)
+
+  it("prints nothing of its own with --quiet", function()
+    local status, text = main("run", file, "--quiet")
+    assert.equal(7, status)
+    assert.equal("", text)
+    assert.same({ quiet = true }, given.options)
+  end)
+
+  it("trains nothing with --dry-run, and names the run's folder", function()
+    local status, text = main("run", file, "--dry-run")
+    assert.equal(0, status)
+    assert.is_nil(given)
+    assert.truthy(text:find("\nfolder runs/r%-%x%x%x%x%x%x%x%x%-s1\n$"))
+    assert.truthy(select(2, main("run", file, "--dry-run", "--out", "there")):find("\nfolder there\n$"))
+  end)
+
+  it("builds an inline model to know the folder", function()
+    local inline = folder .. "/inline.lua"
+    local out = assert(io.open(inline, "w"))
+    out:write('return { data = { source = "digits" }, model = function() end }')
+    out:close()
+    local recipe = require("lgelu.recipe")
+    local expected = recipe.rehash(recipe.load(inline), "built").run_name
+    assert.truthy(select(2, main("run", inline, "--dry-run")):find("\nfolder runs/" .. expected .. "\n", 1, true))
+  end)
+
+  it("refuses what it cannot read", function()
+    assert.equal("run: missing argument 'recipe'; see 'lgelu run --help'", message("run"))
+    assert.equal("run: --seed: found 'x', expected an integer >= 0; see 'lgelu run --help'",
+      message("run", file, "--seed", "x"))
+    assert.equal("run: --threads: found '-1', expected an integer >= 0; see 'lgelu run --help'",
+      message("run", file, "--threads=-1"))
+    assert.equal("run: unknown option '--buget', did you mean '--budget'?; see 'lgelu run --help'",
+      message("run", file, "--buget", "smoke"))
+    assert.truthy(message("run", folder .. "/none.lua"):find("none.lua: No such file or directory", 1, true))
+    assert.equal("command line: gate.tt: unknown key, did you mean 'gate.t'?", message("run", file, "gate.tt=1"))
   end)
 end)

@@ -58,6 +58,12 @@ local function source_rows()
   return rows
 end
 
+local function init_rows()
+  local gate, rows = require("lgelu.gate"), {}
+  for i, name in ipairs(gate.init_modes()) do rows[i] = { name, gate.init_doc(name) } end
+  return rows
+end
+
 local function model_rows()
   local models, rows = require("lgelu.models"), {}
   for i, name in ipairs(models.list()) do rows[i] = { name, (select(2, models.schema(name))) } end
@@ -67,6 +73,7 @@ end
 local LISTS = {
   { topic = "activations", key = "gate.kind", rows = engine_rows("activation") },
   { topic = "reparams", key = "gate.reparam", rows = engine_rows("reparam") },
+  { topic = "init", key = "gate.init", rows = init_rows },
   { topic = "optimizers", key = "optimizer.name", rows = engine_rows("optimizer") },
   { topic = "schedules", key = "schedule.name", rows = engine_rows("schedule") },
   { topic = "sources", key = "data.source", rows = source_rows },
@@ -128,7 +135,8 @@ local function section_page(section)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local function key_page(section, row)
+--- One meaning of a key; a page has as many as the section's variants give it.
+local function key_text(section, row)
   local entry = row.entry
   local name = "recipe." .. (section.name == "" and "" or section.name .. ".") .. entry.key
   local rows = { { "type", check.expected(entry) }, { "default", (default_text(entry):gsub("^default ", "")) } }
@@ -164,17 +172,18 @@ end
 
 --- A page under "recipe": path is "" or "gate" or "gate.t".
 local function recipe_topic(topic, path)
-  local docs, topics = require("lgelu.recipe").docs(), { "recipe" }
+  local docs, topics, texts = require("lgelu.recipe").docs(), { "recipe" }, {}
   if path == "" then return recipe_page(docs) end
   for _, section in ipairs(docs) do
     if section.name == path then return section_page(section) end
     topics[#topics + 1] = section.name ~= "" and "recipe." .. section.name or nil
     for _, row in ipairs(section.rows) do
       local full = (section.name == "" and "" or section.name .. ".") .. row.entry.key
-      if full == path then return key_page(section, row) end
+      if full == path then texts[#texts + 1] = key_text(section, row) end
       topics[#topics + 1] = "recipe." .. full
     end
   end
+  if #texts > 0 then return table.concat(texts, "\n") end
   errors.usage("help: recipes have no '%s'%s; 'lgelu help recipe' lists all keys", path, errors.suggest(topic, topics))
 end
 

@@ -31,6 +31,7 @@ end
 
 --- A number in few characters that read back to it.
 function check.number(value)
+  if value % 1 == 0 and math.abs(value) < 1e16 then return ("%.0f"):format(value) end
   for digits = 6, 17 do
     local text = ("%." .. digits .. "g"):format(value)
     if tonumber(text) == value or digits == 17 then return text end

@@ -93,9 +93,11 @@ end
 
 --- The variants of a section that have a key, or nil when none has.
 local function owners(section, key)
+  local of = {}
   for _, row in ipairs(schema.union(section.name)) do
-    if row.entry.key == key then return row.of or section.variants() end
+    for _, variant in ipairs(row.entry.key == key and (row.of or section.variants()) or {}) do of[#of + 1] = variant end
   end
+  return #of > 0 and of or nil
 end
 
 --- Raises for keys that the section does not have; returns those that a later choice of variant made void.

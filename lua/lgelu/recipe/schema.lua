@@ -222,17 +222,30 @@ function schema.default(entry, variant)
   return entry.default
 end
 
---- All entries of a section over all its variants, each key once.
+--- Do two entries of one key say the same?
+local function same(a, b)
+  for _, field in ipairs({ "type", "default", "min", "max", "exclusive_min", "exclusive_max", "required", "doc" }) do
+    if a[field] ~= b[field] then return false end
+  end
+  return true
+end
+
+--- All entries of a section over all its variants, each once; a key that means different things stands several times.
 -- @return list of { entry=, of= list of the variants that have it, or nil when all have }
 function schema.union(name)
-  local section = schema.section(name)
-  local rows, by_key, variants = {}, {}, section.variants()
+  local section, rows, by_key = schema.section(name), {}, {}
+  local variants = section.variants()
   for _, variant in ipairs(variants) do
     for _, entry in ipairs(section.entries(variant)) do
-      local row = by_key[entry.key]
+      local row
+      by_key[entry.key] = by_key[entry.key] or {}
+      for _, other in ipairs(by_key[entry.key]) do
+        if same(other.entry, entry) then row = other end
+      end
       if not row then
         row = { entry = entry, of = {} }
-        by_key[entry.key], rows[#rows + 1] = row, row
+        rows[#rows + 1] = row
+        table.insert(by_key[entry.key], row)
       end
       row.of[#row.of + 1] = variant
     end

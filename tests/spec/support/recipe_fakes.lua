@@ -44,7 +44,10 @@ function fakes.install()
     end,
   }
   package.loaded["lgelu.models"] = models
-  package.loaded["lgelu.gate"] = { init_modes = function() return { "gelu", "ascending", "hard" } end }
+  package.loaded["lgelu.gate"] = {
+    init_modes = function() return { "gelu", "ascending", "hard" } end,
+    init_doc = function() return "A profile." end,
+  }
   rawset(require("lgelu"), "models", models)
 end
 
