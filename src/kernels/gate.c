@@ -73,7 +73,7 @@ double lg_reparam_lambda(double *dlds, int32_t reparam, double s, double t) {
 
 /* x·Φ(λx) and its derivatives. Far out, λx·φ(λx) would be ∞·0: there the step function is exact in float64. */
 static void lambda_gelu_f64(double *f, double *dfdx, double *dfdl, double x, double lambda) {
-  double z = lambda * x;
+  double z = lambda == 0.0 ? 0.0 : lambda * x;
   if (fabs(z) > 40.0) {
     double step = z > 0.0 ? 1.0 : 0.0;
     *f = step > 0.0 ? x : 0.0;
@@ -151,22 +151,27 @@ const lg_gate_kernels *lg_gate_kernels_of(int32_t isa) {
 #endif
 }
 
-static const lg_gate_kernels *kernels(void) { return lg_gate_kernels_of(lg_isa_index()); }
+/* Below λ = 1 the plain kernels serve: there λx in range does not say that x is. */
+static const lg_gate_kernels *kernels(float lambda, int32_t activation) {
+  static const lg_gate_kernels plain = {lg_k_gate_fwd_f32_ref, lg_k_gate_bwd_f32_ref, lg_k_gate_grad_f32_ref,
+                                        lg_k_bias_gate_fwd_f32_ref};
+  return activation == LG_ACT_LAMBDA_GELU && lambda < 1.0f ? &plain : lg_gate_kernels_of(lg_isa_index());
+}
 
 void lg_k_gate_fwd_f32(float *y, const float *x, float lambda, int64_t n, int32_t activation) {
-  kernels()->fwd(y, x, lambda, n, activation);
+  kernels(lambda, activation)->fwd(y, x, lambda, n, activation);
 }
 
 double lg_k_gate_bwd_f32(float *dx, const float *dy, const float *x, float lambda, int64_t n, int32_t activation,
                          int accumulate) {
-  return kernels()->bwd(dx, dy, x, lambda, n, activation, accumulate);
+  return kernels(lambda, activation)->bwd(dx, dy, x, lambda, n, activation, accumulate);
 }
 
 void lg_k_gate_grad_f32(float *dfdx, float *dfdl, const float *x, float lambda, int64_t n, int32_t activation) {
-  kernels()->grad(dfdx, dfdl, x, lambda, n, activation);
+  kernels(lambda, activation)->grad(dfdx, dfdl, x, lambda, n, activation);
 }
 
 void lg_k_bias_gate_fwd_f32(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation) {
-  kernels()->bias_fwd(y, z, bias, lambda, rows, cols, ldz, ldy, activation);
+  kernels(lambda, activation)->bias_fwd(y, z, bias, lambda, rows, cols, ldz, ldy, activation);
 }

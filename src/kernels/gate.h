@@ -6,10 +6,11 @@
  *
  * λ-GELU: f = x·Φ(λx), ∂f/∂x = Φ(λx) + λx·φ(λx), ∂f/∂λ = x²·φ(λx); Φ, φ: standard normal distribution and density.
  *
- * λ in float32 kernels is the float32 nearest to the layer's float64 λ; 0 ≤ λ is required, λ ≥ 1 is what accuracy is
- * stated for: f, ∂f/∂λ within 4 ulp wherever the right value is a normal float32, ∂f/∂x within 4 ulp of the larger of
- * the right value and 1/16, gradual underflow below the normals. For any finite or infinite x nothing is NaN;
- * f(−∞) = 0, f(+∞) = ∞, ∂f/∂x → 0 or 1, ∂f/∂λ → 0. NaN in, NaN out, for every activation, relu too.
+ * λ in float32 kernels is the float32 nearest to the layer's float64 λ, finite and at least 0. For λ ≥ 1: f and ∂f/∂λ
+ * within 4 ulp wherever the right value is a normal float32, ∂f/∂x within 4 ulp of the larger of the right value and
+ * 1/16 (and of the right value alone for λx < −1.5), gradual underflow below the normals. Below λ = 1 the plain
+ * references serve: right, but slow. For any finite or infinite x nothing is NaN; f(−∞) = 0, f(∞) = ∞, ∂f/∂x → 0 or 1,
+ * ∂f/∂λ → 0. NaN in, NaN out, for every activation, relu too.
  *
  * Bits: an element's result depends on its value and λ only, not on its place, on n, or on the other elements. They do
  * depend on the instruction set (lg_isa()).
@@ -63,6 +64,7 @@ int32_t lg_activation_has_lambda(int32_t activation);
 void lg_k_gate_fwd_f32(float *y, const float *x, float lambda, int64_t n, int32_t activation);
 
 /* dx[n] = dy[n]·f′(x[n]) (accumulate 0) or dx += (accumulate 1); dx may be dy (accumulate 0), never x.
+ * λ-GELU: |dy| < 2⁸⁷, else dx may be infinite.
  * Returns Σ dy·∂f/∂λ: float32 terms, summed in float64 over 16 lanes (element i in lane i mod 16), the lanes then added
  * pairwise; 0 for an activation without λ. The same n gives the same order, so fixed tiles give the same bits. */
 double lg_k_gate_bwd_f32(float *dx, const float *dy, const float *x, float lambda, int64_t n, int32_t activation,
