@@ -62,8 +62,8 @@ function methods:start(session, run, state)
   local params, grads, work = net:memory()
   self:line("model, %d parameters\n%s", net:parameter_count(), net:summary())
   self:line("parameter groups\n  %s", (session.opt:describe():gsub("\n", "\n  ")))
-  self:line("data %s: %d training, %d validation, %d test rows, sha256 %s", set.source, session.train.rows,
-    session.val.rows, set.test and set.test.x.shape[1] or 0, set.sha256:sub(1, 12))
+  self:line("data %s: %d training, %d validation, %d test rows, sha256 %s", set.name, session.train.count,
+    session.val.count, set.test and set.test.x.shape[1] or 0, set.sha256:sub(1, 12))
   for _, note in ipairs(set.notes) do
     self:line("%s", note)
   end

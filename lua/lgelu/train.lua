@@ -45,7 +45,7 @@ function train.session(resolved)
       { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed }),
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
   }
-  if session.val.rows == 0 then
+  if session.val.count == 0 then
     errors.usage("%s: data.validation: no rows are left for validation, and the best epoch is chosen by it",
       resolved.where("data.validation"))
   end
@@ -53,7 +53,7 @@ function train.session(resolved)
   if session.total == 0 then
     errors.usage("%s: train.batch: %d rows make no whole batch of %d, and train.last = drop",
       resolved.where("train.batch"),
-      session.train.rows, config.train.batch)
+      session.train.count, config.train.batch)
   end
   return session
 end
