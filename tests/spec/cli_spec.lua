@@ -75,7 +75,7 @@ describe("the program", function()
 
   it("ends with the status of the error, its message on standard error", function()
     assert.equal(0, (run("--help")))
-    assert.equal(0, (run("help activations")))
+    assert.equal(0, (run("help recipe")))
     local status, text = run("hlep")
     assert.equal(2, status)
     assert.equal("lgelu: 'hlep' is no verb of lgelu, did you mean 'help'?; 'lgelu help' lists them\n", text)
