@@ -8,7 +8,7 @@ nm -D --defined-only "$1/liblgelu.so" | awk '$2 == "T" { print $3 }' | sort -u >
 [ "$(wc -l <"$declared")" -gt 100 ] || { echo "FAILED: only $(wc -l <"$declared") functions found in lgelu.h"; exit 1; }
 lacking=$(comm -23 "$declared" "$exported")
 if [ -n "$lacking" ]; then
-  echo "declared in src/lgelu.h, but not in the library:"
+  echo "FAILED: declared in src/lgelu.h, but not in the library:"
   echo "$lacking"
-  exit 77
+  exit 1
 fi

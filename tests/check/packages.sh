@@ -57,9 +57,12 @@ libraries "$1/liblgelu.so"
 need "library that the engine opens" "$(ldconfig -p | awk '$1 == "libopenblas.so.0" { print $NF; exit }')"
 
 # Lua modules: those of the program, and what the specs and their runner use.
-for module in $(grep -rhoE "require *\(?[\"'][a-zA-Z0-9_.]+[\"']" lua tests/spec tests/helper.lua |
+for module in $(grep -rhoE "require *\(?[\"'][a-zA-Z0-9_.]+[\"']" lua tests/spec tests/run_spec.lua |
   sed "s/.*[\"']\(.*\)[\"']/\1/" | grep -vE '^(lgelu|ffi$|bit$|jit|string\.buffer|table\.|tests\.|spec\.)' | sort -u) busted.runner; do
-  file=$(luajit -e "print(package.searchpath('$module', package.path) or package.searchpath('$module', package.cpath) or '')")
+  # A C library may hold several modules: then the first part of the name finds it, as Lua's own loader does.
+  file=$(luajit -e "local name, root = '$module', ('$module'):match('^[^.]+')
+    print(package.searchpath(name, package.path) or package.searchpath(name, package.cpath)
+      or package.searchpath(root, package.cpath) or '')")
   need "Lua module $module" "${file:-$module}"
   case $file in *.so) libraries "$file" ;; esac
 done
