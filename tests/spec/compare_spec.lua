@@ -105,3 +105,51 @@ describe("compare", function()
     fails("usage", "there are no runs", compare.groups, {})
   end)
 end)
+
+describe("lgelu compare", function()
+  local place = os.tmpname()
+  os.remove(place)
+  assert(os.execute(("mkdir '%s'"):format(place)) == 0)
+  local paths = {}
+  for _, o in ipairs({ { "lambda_gelu", 0.9 }, { "gelu", 0.89 } }) do
+    for seed = 1, 3 do
+      paths[#paths + 1] = ("%s/%s-s%d"):format(place, o[1], seed)
+      runs.store({ dir = paths[#paths], kind = o[1], seed = seed, epochs = 4, score = o[2] })
+    end
+  end
+  runs.store({ dir = place .. "/broken", kind = "relu", seed = 1, epochs = 2, score = 0.8, status = "failed" })
+
+  teardown(function() os.execute(("rm -r '%s'"):format(place)) end)
+
+  -- bvs of seed 1, 2, 3: score − 0.1·exp(−1) + 0.001·seed, so mean 0.9 − 0.036788 + 0.002 and sd 0.001
+  it("prints mean, interval and pairs over seeds, and names what it leaves out", function()
+    local status, text = runs.program("compare", place .. "/broken", unpack(paths))
+    assert.equal(0, status, text)
+    assert.truthy(text:find("broken is left out: it is failed, not done", 1, true), text)
+    local row = "lambda_gelu  0.1         3  86.52 ± 0.25  +1.00 ± 0.00  85.52 ± 0.25       4"
+    assert.truthy(text:find(row, 1, true), text)
+    assert.truthy(text:find("gelu         –           3  85.52 ± 0.25             –", 1, true), text)
+    assert.truthy(text:find("Groups differ in gate.kind, gate.t.", 1, true), text)
+  end)
+
+  it("prints every digit as CSV, with the notes elsewhere", function()
+    local status, text = runs.program("compare", "--format", "csv", "--by", "gate.kind", unpack(paths))
+    assert.equal(0, status)
+    local header, row = text:match("(gate.kind,[^\n]*)\n([^\n]*)\n")
+    local value, fields = {}, {}
+    for field in (row .. ","):gmatch("([^,]*),") do fields[#fields + 1] = field end
+    for title in (header .. ","):gmatch("([^,]*),") do value[title] = table.remove(fields, 1) end
+    assert.equal("lambda_gelu", value["gate.kind"])
+    close(0.902 - 0.1 * math.exp(-1), tonumber(value.bvs_mean))
+    close(0.001, tonumber(value.bvs_sd))
+    assert.equal("3", value.delta_bvs_seeds)
+  end)
+
+  it("ends with 2 for a key, format or run that is not there, and with 1 when nothing can be compared", function()
+    assert.equal(2, (runs.program("compare", "--by", "gate.kid", paths[1])))
+    assert.equal(2, (runs.program("compare", "--format", "txt", paths[1])))
+    assert.equal(2, (runs.program("compare", place .. "/nothing")))
+    assert.equal(2, (runs.program("compare")))
+    assert.equal(1, (runs.program("compare", place .. "/broken")))
+  end)
+end)

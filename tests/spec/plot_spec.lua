@@ -159,6 +159,44 @@ describe("figures", function()
   end)
 end)
 
+describe("lgelu figure", function()
+  local place = os.tmpname()
+  os.remove(place)
+  assert(os.execute(("mkdir '%s'"):format(place)) == 0)
+  runs.store({ dir = place .. "/made_up-s1", kind = "lambda_gelu", seed = 1, epochs = 8, score = 0.9 })
+  runs.store({ dir = place .. "/plain-s1", kind = "relu", seed = 1, epochs = 8, score = 0.9 })
+
+  teardown(function() os.execute(("rm -r '%s'"):format(place)) end)
+
+  it("draws from a run's file and prints where", function()
+    local made = place .. "/made_up-s1/fig/profile.png"
+    assert.are.same({ 0, made .. "\n" }, { runs.program("figure", "profile", place .. "/made_up-s1") })
+    gnuplot.check_picture(made)
+    local rows = lines(read(place .. "/made_up-s1/fig/profile.tsv"))
+    assert.equal(1 + 9, #rows)
+    assert.truthy(rows[10]:find("^1\tmade_up%-s1\tlambda_gelu\t3\t8\t0%.887[0-9]+\t1\t1%.898[0-9]+\t"), rows[10])
+    local two = place .. "/two.pdf"
+    assert.are.same({ 0, two .. "\n" },
+      { runs.program("figure", "profile", place .. "/made_up-s1/", place .. "/plain-s1", "-o", two) })
+    gnuplot.check_picture(two)
+  end)
+
+  it("lists the figures, and ends with 2 for what is misspelt and 1 for what is damaged", function()
+    local status, text = runs.program("figure", "list")
+    assert.equal(0, status)
+    for _, figure in ipairs(plot.figures()) do assert.truthy(text:find(figure.summary, 1, true), text) end
+    assert.equal(2, (runs.program("figure", "profle", place .. "/plain-s1")))
+    assert.equal(2, (runs.program("figure", "profile", place .. "/nothing")))
+    assert.equal(2, (runs.program("figure", "profile", place .. "/plain-s1", "-o", "x.gif")))
+    assert.equal(2, (runs.program("figure", "profile")))
+    assert.equal(0, os.execute(("mkdir '%s/cut' && head -c 3000 '%s/plain-s1/run.h5' >'%s/cut/run.h5'"):format(place,
+      place, place)))
+    status, text = runs.program("figure", "profile", place .. "/cut")
+    assert.equal(1, status)
+    assert.truthy(text:find("cut/run.h5", 1, true), text)
+  end)
+end)
+
 describe("pictures", function()
   it("are found out when empty, cut short or of another kind", function()
     local path = os.tmpname()

@@ -4,6 +4,7 @@
 local complete = require("lgelu.repl.complete")
 local pretty = require("lgelu.repl.pretty")
 local repl = require("lgelu.repl")
+local runs = dofile("tests/spec/support/runs.lua")
 
 local program = os.getenv("LGELU_PROGRAM") or "build/lgelu"
 local folder = os.tmpname()
@@ -66,6 +67,16 @@ describe("lgelu repl", function()
     assert.are.same({ 0, "3\n" }, { with_input("local a = 1\nlocal b = 2\nprint(a + b)\n") })
     assert.are.same({ 0, "" }, { with_input("") })
     assert.are.same({ 1, "1\nlgelu: stdin:2: stop\n" }, { with_input("print(1)\nerror('stop')\nprint(2)") })
+  end)
+
+  it("has a run or a recipe at hand when one is named", function()
+    runs.store({ dir = folder .. "/run", kind = "lambda_gelu", seed = 1, epochs = 3, score = 0.9 })
+    assert.are.same({ 0, "3\n" }, { runs.program("repl", folder .. "/run", "-e", "run:best().epoch") })
+    assert.are.same({ 0, '"moons"\n' }, { runs.program("repl", "moons", "-e", "recipe.config.data.source") })
+    assert.are.same({ 0, "{ 2000, 2 }\n" }, { runs.program("repl", "moons", "-e", "data.train.x.shape") })
+    local status, text = runs.program("repl", "nothing", "-e", "1")
+    assert.equal(2, status)
+    assert.truthy(text:find("'nothing' is neither a run", 1, true), text)
   end)
 
   it("prints values, continues unfinished input, goes on after errors and leaves with Ctrl-D", function()

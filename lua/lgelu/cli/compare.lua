@@ -121,8 +121,10 @@ local function notes(result)
   local lines = {}
   if #result.keys > 0 then
     lines[#lines + 1] = "Groups differ in " .. table.concat(result.keys, ", ") .. "."
-  else
+  elseif #result.groups[1].records > 1 then
     lines[#lines + 1] = "The runs differ in their seeds alone."
+  else
+    lines[#lines + 1] = "There is one run to compare."
   end
   if #result.pooled > 0 then
     lines[#lines + 1] = "Pooled within groups: " .. table.concat(result.pooled, ", ") .. "."

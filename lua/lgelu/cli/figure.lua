@@ -9,9 +9,9 @@ figure.summary = "Draw a figure from runs: png, svg or pdf, with its data and a 
 -- One line per figure: what is typed, and what it shows.
 local function overview()
   local lines = {}
-  for _, entry in ipairs(require("lgelu.plot").figures()) do
-    local runs = entry.max_runs == 0 and "" or " RUN" .. (entry.max_runs > 1 and "…" or "")
-    lines[#lines + 1] = ("  %-14s %s"):format(entry.name .. runs, entry.summary)
+  for i, entry in ipairs(require("lgelu.plot").figures()) do
+    local runs = entry.max_runs == 0 and "       " or entry.max_runs == 1 and "RUN    " or "RUN…   "
+    lines[i] = ("  %-11s %s %s"):format(entry.name, runs, entry.summary)
   end
   return table.concat(lines, "\n")
 end

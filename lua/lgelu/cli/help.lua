@@ -14,7 +14,7 @@ local EXAMPLES = {
   ls = "lgelu ls",
   show = "lgelu show runs/*",
   compare = "lgelu compare runs/*",
-  figure = "lgelu figure profile runs/* -o profile.png",
+  figure = "lgelu figure profile runs/moons-1a2b3c4d-s1 -o profile.png",
   repl = "lgelu repl -e 'print(lg.gate.value(1, 2))'",
   help = "lgelu help recipe.gate.t",
 }

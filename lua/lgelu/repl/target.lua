@@ -12,18 +12,16 @@ end
 
 local function of_recipe(path)
   local recipe = require("lgelu.recipe").load(path, {})
-  local session
-  -- Data, network and optimizer belong together; whichever is asked for first makes all.
-  local function part(name)
-    return function()
-      session = session or require("lgelu.train").session(recipe)
-      return session[name]
-    end
-  end
   return {
     { name = "recipe", help = "the resolved recipe: recipe.config.gate.t", value = recipe },
-    { name = "data", help = "its data, loaded at first use: data.train.x", make = part("set") },
-    { name = "model", help = "its network at initialization, built at first use", make = part("net") },
+    {
+      name = "data", help = "its data, loaded at first use: data.train.x",
+      make = function() return require("lgelu.data").load(recipe.config.data) end,
+    },
+    {
+      name = "model", help = "its network as it is before training, built at first use",
+      make = function() return require("lgelu.train").session(recipe).net end,
+    },
   }
 end
 

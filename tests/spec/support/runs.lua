@@ -1,4 +1,6 @@
---- Made-up runs for specs: what lgelu.store.open returns, without a file.
+--- Made-up runs for specs: what lgelu.store.open returns, without a file; and run folders that lgelu.store writes.
+local json = require("cjson")
+
 local runs = {}
 
 --- A run.
@@ -35,6 +37,50 @@ function runs.learned(dir, gates, epochs, seed)
   return runs.fake({
     dir = dir, seed = seed, kind = gates > 0 and "lambda_gelu" or "relu", lambda = lambda, val_score = val_score,
   })
+end
+
+--- Writes a run folder: three gates; λ only where kind is lambda_gelu.
+-- @param o  dir, kind, seed, epochs, score (added to every score), status ("done" when nil)
+function runs.store(o)
+  local learned = o.kind == "lambda_gelu"
+  local gate = { kind = o.kind, t = learned and 0.1 or nil }
+  local lambda = learned and { 1.1, 1.1, 1.1 } or {}
+  local run = require("lgelu.store").create(o.dir, {
+    attrs = {
+      name = "made_up", recipe = "return {}", seed = o.seed, hash = (o.kind .. "0123456789abcdef"):rep(4):sub(1, 64),
+      config = json.encode({ name = "made_up", seed = o.seed, gate = gate, model = { hidden = { 8, 4 } } }),
+    },
+    gates = {
+      names = { "gate1", "gate2", "gate3" }, lambda = lambda, s = lambda, kind = o.kind, init = "gelu",
+      t = learned and 0.1 or nil, c = learned and 3 or nil,
+    },
+  })
+  for e = 1, o.epochs do
+    local now = {}
+    for l = 1, #lambda do now[l] = 1.1 + l * (1 - math.exp(-e / 5)) end
+    run:append({
+      epoch = e, step = 10 * e, lr = 0.001, train_loss = 1 / e, train_score = 0.8, val_loss = 1 / e,
+      val_score = o.score - 0.1 * math.exp(-e / 4) + 0.001 * o.seed, seconds = 1, lambda = now, s = now,
+      grad_lambda_rms = now,
+    })
+  end
+  local status = o.status or "done"
+  if status == "done" then
+    local bvs = o.score - 0.1 * math.exp(-o.epochs / 4) + 0.001 * o.seed
+    run:set_best({ epoch = o.epochs, val_score = bvs, test_score = bvs - 0.01 })
+  end
+  run:finish(status)
+end
+
+--- Exit status and output (both streams) of the program with these words.
+function runs.program(...)
+  local words = { os.getenv("LGELU_PROGRAM") or "build/lgelu" }
+  for _, word in ipairs({ ... }) do words[#words + 1] = "'" .. word:gsub("'", "'\\''") .. "'" end
+  local pipe = io.popen(("(%s) 2>&1; echo status=$?"):format(table.concat(words, " ")))
+  local text = pipe:read("*a")
+  pipe:close()
+  local output, status = text:match("^(.*)status=(%d+)\n$")
+  return tonumber(status), output
 end
 
 return runs
