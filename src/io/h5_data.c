@@ -5,7 +5,8 @@
 #include "h5.h"
 #include <string.h>
 
-enum { CHUNK_MOST = 1 << 20, CHUNK_LEAST = 4096 };
+/* Chunks past HDF5's cache of 1 MiB are written straight through. */
+enum { CHUNK_MOST = 4 << 20, CHUNK_LEAST = 4096 };
 
 static hid_t file_type(int32_t dtype) {
   const hid_t types[] = {
@@ -20,19 +21,20 @@ static hid_t memory_type(int32_t dtype) {
   return types[dtype];
 }
 
-/* The creation properties of a data set: chunks of about 1 MiB (at least 4 KiB), whole rows where they fit. maxdims
+/* The creation properties of a data set: chunks of up to 4 MiB (at least 4 KiB), whole rows where they fit. maxdims
  * [rank] comes out with axis 0 (and axes of length 0) unlimited. Rank 0 gives the default list. */
-static hid_t layout_plist(hsize_t *maxdims, int rank, const hsize_t *dims, size_t width) {
+static hid_t layout_plist(hsize_t *maxdims, int rank, const hsize_t *dims, hid_t type) {
   hid_t p = H5Pcreate(H5P_DATASET_CREATE);
   if (p < 0 || rank == 0) return p;
-  hsize_t chunk[LG_MAX_RANK], bytes = width;
+  hsize_t chunk[LG_MAX_RANK], bytes = H5Tget_size(type);
   for (int i = rank - 1; i >= 0; i--) { /* the last axes whole, as far as the most allows */
     hsize_t fits = bytes < CHUNK_MOST ? CHUNK_MOST / bytes : 1;
     chunk[i] = dims[i] == 0 ? 1 : dims[i] < fits ? dims[i] : fits;
     maxdims[i] = i == 0 || dims[i] == 0 ? H5S_UNLIMITED : dims[i];
     bytes *= chunk[i];
   }
-  if (bytes < CHUNK_LEAST) chunk[0] *= (CHUNK_LEAST + bytes - 1) / bytes; /* room for the rows to come */
+  if (bytes < CHUNK_LEAST) chunk[0] *= (CHUNK_LEAST + bytes - 1) / bytes;      /* room for the rows to come */
+  if (H5Tis_variable_str(type) == 0) H5Pset_fill_time(p, H5D_FILL_TIME_NEVER); /* all is written, once */
   if (H5Pset_chunk(p, rank, chunk) < 0) {
     H5Pclose(p);
     return H5I_INVALID_HID;
@@ -67,7 +69,7 @@ lg_status lg_h5_new_set(lg_h5 *f, const char *object, int rank, const hsize_t *d
   hsize_t maxdims[LG_MAX_RANK], n = 1;
   for (int i = 0; i < rank; i++) n *= dims[i];
   LG_TRY(lg_h5_remove(f, object));
-  LG_H5_ID layout = layout_plist(maxdims, rank, dims, H5Tget_size(type));
+  LG_H5_ID layout = layout_plist(maxdims, rank, dims, type);
   LG_H5_ID links = lg_h5_link_plist();
   LG_H5_ID space = rank ? H5Screate_simple(rank, dims, maxdims) : H5Screate(H5S_SCALAR);
   LG_H5_ID set = layout < 0 ? layout : H5Dcreate2(f->file, object, type, space, links, layout, H5P_DEFAULT);

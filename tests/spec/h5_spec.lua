@@ -39,7 +39,7 @@ assert f["names"].asstr()[:].tolist() == ["fc1", "größe λ", ""]
 ]==]):format(path))
   end)
 
-  it("of h5py's is read by us: other widths where values fit, truth values, fixed and ASCII strings, compression", function()
+  it("of h5py's is read by us: other widths that fit, truth values, fixed strings, compression", function()
     kit.python(([==[
 f = h5py.File(%q, "w")
 f["i64"] = np.array([-2**31, 2**31 - 1]); f["u16"] = np.array([65535], "u2"); f["i8"] = np.array([-1], "i1")

@@ -29,7 +29,7 @@ local function read_gates(file)
   for _, entry in ipairs(format.gates) do
     local values, shape, dtype = file:read_numbers("/gates/" .. entry.name)
     if #shape ~= 2 or (shape[2] ~= #gates.names and shape[2] ~= 0) or shape[1] < entry.first_row then
-      errors.fail("%s: /gates/%s: found %s of rank %d with %s columns, expected a row and a column for each of %d gates",
+      errors.fail("%s: /gates/%s: found %s of rank %d with %s columns, expected rows and a column for each of %d gates",
         file.path, entry.name, dtype, #shape, tostring(shape[2]), #gates.names)
     end
     gates[entry.name] = rows_of(values, shape)

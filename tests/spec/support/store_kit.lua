@@ -1,5 +1,6 @@
 --- What the specs of the store share: a temporary folder, h5py, an example run, child processes.
 local ffi = require("ffi")
+local lfs = require("lfs")
 local store = require("lgelu.store")
 
 local kit = {}
@@ -97,9 +98,17 @@ function kit.sleep(seconds)
   os.execute(("sleep %.3f"):format(seconds))
 end
 
-kit.clock = function()
-  local C = require("lgelu.C")
-  return C.lib.lg_clock()
+function kit.clock()
+  return require("lgelu.C").lib.lg_clock()
+end
+
+--- Waits, a minute at most, until a child has written something to a file.
+function kit.wait_for(path)
+  local start = kit.clock()
+  while (lfs.attributes(path, "size") or 0) == 0 do
+    assert(kit.clock() - start < 60, path .. " stays empty")
+    kit.sleep(0.02)
+  end
 end
 
 kit.ffi = ffi
