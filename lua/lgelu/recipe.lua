@@ -205,14 +205,13 @@ end
 -- its place; the hash then covers the values. Does nothing when there is no such function.
 -- @param resolved  a resolved recipe
 -- @param count     number of gates of the built model
--- @return resolved; a usage error naming the function's file and line when it fails or gives anything but numbers ≥ 1
+-- @return resolved; a usage error naming file and line when it fails or gives anything but numbers ≥ 1
 function recipe.apply_gate_init(resolved, count)
   if not resolved.gate_init then return resolved end
   local where = resolved.where("gate.init")
   local values = {}
   for layer = 1, count do
-    local ok, value = pcall(resolved.gate_init, layer, count)
-    if not ok then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, tostring(value)) end
+    local value = resolved.gate_init(layer, count)
     local problem = check.problem({ type = "number", min = 1 }, value)
     if problem then errors.usage("%s: gate.init(%d, %d): %s", where, layer, count, problem) end
     values[layer] = value
@@ -253,11 +252,12 @@ local function build(t, opts, file, source)
   local resolved = {
     name = result.top.name or file:match("([^/]*)$"):gsub("%.lua$", ""), seed = result.top.seed,
     file = file, source = source, config = result.config, origin = result.origin, dropped = result.dropped,
-    where = result.where, budget = opts.budget, model = inline and t.model or result.config.model,
+    where = result.where, budget = opts.budget,
+    model = inline and sandbox.guard(t.model, file) or result.config.model,
   }
   check_name(resolved)
   if type(resolved.config.gate.init) == "function" then
-    resolved.gate_init, resolved.config.gate.init = resolved.config.gate.init, "function"
+    resolved.gate_init, resolved.config.gate.init = sandbox.guard(resolved.config.gate.init, file), "function"
   end
   check_lambda(resolved)
   return recipe.rehash(resolved)

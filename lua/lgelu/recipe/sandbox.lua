@@ -83,6 +83,22 @@ local function explain(raised, file)
   return message
 end
 
+--- A function of the recipe that may be called later, whose Lua errors are usage errors naming file and line like those
+-- of the recipe itself. Errors that lgelu raises on purpose pass through as they are.
+-- @param fn    function out of the recipe
+-- @param file  the recipe's name
+function sandbox.guard(fn, file)
+  local function handle(raised)
+    return errors.is(raised) and raised or explain(raised, file)
+  end
+  return function(...)
+    local results = { xpcall(fn, handle, ...) }
+    if results[1] then return unpack(results, 2, table.maxn(results)) end
+    if errors.is(results[2]) then error(results[2], 0) end
+    errors.usage("%s", results[2])
+  end
+end
+
 --- Runs a recipe's text.
 -- @param source  Lua text
 -- @param file    its name, for messages
