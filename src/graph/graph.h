@@ -17,8 +17,11 @@ typedef struct lg_node {
   int on_path;          /* backward of this op runs: it leads from a parameter to the loss */
   int grad_started;     /* while planning: an earlier backward has written this gradient */
   int fused;            /* forward is done by the node whose epilogue this is */
+  int absorbed;         /* forward and backward are done when `exec` is reached, by the absorbing op */
+  int32_t exec;         /* the node at whose turn this one is computed: itself, unless it is absorbed */
+  int32_t delegate;     /* the absorbing node that is computed at this one's turn, or -1 */
+  int32_t residual;     /* absorbing node: the sum's other summand, or -1 */
   int grad_shared;      /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
-  int32_t epilogue;     /* node whose forward this one computes as well, or -1 */
   int64_t arena_offset; /* parameters and states: bytes into the arenas; -1 otherwise */
   lg_call call;         /* points into the slots above; filled by plan */
   lg_tensor *bound;     /* inputs: the tensor whose memory is borrowed (a view of our own) */
@@ -37,12 +40,16 @@ struct lg_graph {
   size_t arena_bytes, work_bytes;
 };
 
+/* The node whose op runs at node i's turn, or NULL when none does (leaves, absorbed nodes). */
+lg_node *lg_graph_turn(const lg_graph *g, int32_t i);
+/* fuse.c: decides which nodes are computed together with others; before memory is planned. */
+void lg_graph_fuse(lg_graph *g);
 /* Gives an op's call its pointers (slots, attributes); used by build for inference and by plan. */
 void lg_node_call(lg_graph *g, lg_node *node);
 /* Infers all shapes for `batch` rows. */
 lg_status lg_graph_infer(lg_graph *g, int64_t batch);
-/* Forward of one op node: an alias takes its input's address, a fused gate is done already. */
-lg_status lg_node_forward(lg_graph *g, lg_node *node);
+/* What forward does at node i's turn: an alias takes its input's address, a fused gate is done already. */
+lg_status lg_node_forward(lg_graph *g, int32_t i);
 lg_node *lg_graph_get(const lg_graph *g, int32_t node); /* NULL when there is none; sets the last error */
 /* "file:line: node 'name' (op): " before the last error. */
 lg_status lg_node_fail(const lg_node *node, lg_status status);

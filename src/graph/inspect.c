@@ -37,7 +37,7 @@ lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes,
   *node = -1;
   for (int32_t i = 0; i < g->n; i++) { /* values share memory, so each is looked at right after it was computed */
     lg_node *x = g->nodes[i];
-    if (x->kind == LG_KIND_OP) LG_TRY(lg_node_forward(g, x));
+    LG_TRY(lg_node_forward(g, i));
     if (x->value.data && describe_bad(text, text_bytes, &x->value, "its value")) {
       *node = i;
       return LG_OK;

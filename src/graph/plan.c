@@ -48,33 +48,20 @@ static void mark_path(lg_graph *g, int32_t loss) {
   }
 }
 
-static int32_t last_consumer(const lg_graph *g, int32_t i) {
-  for (int32_t j = g->n - 1; j > i; j--)
-    for (int32_t k = 0; k < g->nodes[j]->n_in; k++)
-      if (g->nodes[j]->in[k] == i && g->nodes[j]->on_path) return j;
-  return -1;
-}
-
-static int consumers(const lg_graph *g, int32_t i) {
-  int count = 0;
+/* The last turn at which node i's value is read on the path, which is the first in backward: -1 when there is none. */
+static int32_t last_turn(const lg_graph *g, int32_t i) {
+  int32_t last = -1;
   for (int32_t j = i + 1; j < g->n; j++)
-    for (int32_t k = 0; k < g->nodes[j]->n_in; k++) count += g->nodes[j]->in[k] == i;
-  return count;
+    for (int32_t k = 0; k < g->nodes[j]->n_in; k++)
+      if (g->nodes[j]->in[k] == i && g->nodes[j]->on_path && g->nodes[j]->exec > last) last = g->nodes[j]->exec;
+  return last;
 }
 
-/* A gate that alone reads an op with an epilogue is computed by it, tile by tile, while the tile is in cache. */
-static void fuse_epilogues(lg_graph *g) {
-  for (int32_t j = 0; j < g->n; j++) {
-    lg_node *gate = g->nodes[j];
-    if (gate->kind != LG_KIND_OP || gate->op != LG_OP_ID_gate) continue;
-    lg_node *in = g->nodes[gate->in[0]];
-    const lg_op *op = op_of(in);
-    if (!op || !(op->flags & LG_OP_EPILOGUE) || consumers(g, gate->in[0]) != 1) continue;
-    if (gate->n_in > 1 && g->nodes[gate->in[1]]->kind == LG_KIND_OP) continue;
-    in->epilogue = j;
-    in->call.epilogue = &gate->call;
-    gate->fused = 1;
-  }
+/* Does the backward that handles node j read its k-th input? An absorbing op reads the residual again, since it
+ * computes what the gate was given anew. */
+static int reads_in_backward(const lg_node *node, int32_t k) {
+  return node->on_path &&
+         ((node->absorbed && node->delegate < 0 && node->op == LG_OP_ID_add) || op_of(node)->reads & 1u << k);
 }
 
 static void value_lifetimes(planner *p) {
@@ -83,7 +70,7 @@ static void value_lifetimes(planner *p) {
     lg_node *node = g->nodes[i];
     const lg_op *op = op_of(node);
     buffer *b = at(p, VALUE, i);
-    b->bytes = op ? slot_bytes(&node->value) : 0; /* inputs are bound, parameters have their arena */
+    b->bytes = op && !node->absorbed ? slot_bytes(&node->value) : 0; /* inputs are bound, parameters have their arena */
     b->birth = node->fused ? node->in[0] : i;
     live_until(b, node->is_output ? 2 * p->n : i);
     if (op && node->on_path && op->reads & LG_READ_OUT) live_until(b, backward_time(p, i));
@@ -91,11 +78,10 @@ static void value_lifetimes(planner *p) {
   }
   for (int32_t j = 0; j < p->n; j++) {
     lg_node *node = g->nodes[j];
-    const lg_op *op = op_of(node);
     for (int32_t k = 0; k < node->n_in; k++) {
       buffer *b = root_of(p, at(p, VALUE, node->in[k]));
-      live_until(b, j);
-      if (node->on_path && op->reads & 1u << k) live_until(b, backward_time(p, j));
+      live_until(b, node->exec);
+      if (reads_in_backward(node, k)) live_until(b, backward_time(p, node->exec));
     }
     live_until(root_of(p, at(p, VALUE, j)), at(p, VALUE, j)->death);
   }
@@ -106,7 +92,7 @@ static void values_in_place(planner *p) {
   for (int32_t i = 0; i < p->n; i++) {
     lg_node *node = p->g->nodes[i];
     const lg_op *op = op_of(node);
-    if (!op || !(op->flags & LG_OP_INPLACE)) continue;
+    if (!op || !(op->flags & LG_OP_INPLACE) || node->absorbed || node->delegate >= 0) continue;
     buffer *in = root_of(p, at(p, VALUE, node->in[0])), *out = at(p, VALUE, i);
     if (!in->bytes || in->bytes != out->bytes || in->death > i || out->root != out - p->b) continue;
     int reused = 0; /* the same memory as another input? then writing would change what is still to be read */
@@ -117,24 +103,30 @@ static void values_in_place(planner *p) {
   }
 }
 
+/* The node whose input 0 can take the gradient in place at node j's turn, or NULL. */
+static lg_node *in_place_node(lg_graph *g, int32_t j) {
+  lg_node *node = lg_graph_turn(g, j);
+  if (!node || !node->on_path || !(op_of(node)->flags & (LG_OP_GRAD_INPLACE | LG_OP_ALIAS))) return NULL;
+  return node;
+}
+
 static void gradients(planner *p) {
   lg_graph *g = p->g;
   for (int32_t i = 0; i < p->n; i++) {
     lg_node *node = g->nodes[i];
-    if (!node->on_path || node->kind != LG_KIND_OP) continue;
+    if (!node->on_path || node->kind != LG_KIND_OP || node->absorbed) continue;
     buffer *b = at(p, GRAD, i);
     b->bytes = slot_bytes(&node->value);
-    int32_t last = last_consumer(g, i);
+    int32_t last = last_turn(g, i);
     b->birth = last < 0 ? p->n : backward_time(p, last);
     b->death = backward_time(p, i);
   }
   /* In place, from the loss downwards: node's own gradient is dead once its backward is done. */
   for (int32_t j = p->n - 1; j >= 0; j--) {
-    lg_node *node = g->nodes[j];
-    const lg_op *op = op_of(node);
-    if (!op || !node->on_path || !(op->flags & (LG_OP_GRAD_INPLACE | LG_OP_ALIAS))) continue;
+    lg_node *node = in_place_node(g, j);
+    if (!node) continue;
     buffer *own = root_of(p, at(p, GRAD, j)), *in = at(p, GRAD, node->in[0]);
-    if (!in->bytes || in->bytes != at(p, GRAD, j)->bytes || last_consumer(g, node->in[0]) != j) continue;
+    if (!in->bytes || in->bytes != at(p, GRAD, j)->bytes || last_turn(g, node->in[0]) != j) continue;
     in->root = (int32_t)(own - p->b);
     live_until(own, in->death);
     node->grad_shared = 1;
@@ -145,15 +137,18 @@ static void scratch(planner *p) {
   for (int32_t i = 0; i < p->n; i++) {
     lg_node *node = p->g->nodes[i];
     const lg_op *op = op_of(node);
-    if (!op) continue;
+    /* An absorbed sum or gate has its work done, and its memory asked for, by the op that absorbed it. */
+    int done_elsewhere = node->delegate >= 0 || (node->absorbed && !node->call.epilogue);
+    if (!op || done_elsewhere) continue;
     buffer *saved = at(p, SAVED, i), *f = at(p, WORK_F, i), *b = at(p, WORK_B, i);
     if (op->saved_bytes) saved->bytes = op->saved_bytes(&node->call);
-    saved->birth = i;
-    saved->death = node->on_path ? backward_time(p, i) : i;
+    int32_t turn = node->exec;
+    saved->birth = turn;
+    saved->death = node->on_path ? backward_time(p, turn) : turn;
     if (op->work_bytes) f->bytes = op->work_bytes(&node->call, 0);
-    f->birth = f->death = i;
+    f->birth = f->death = turn;
     if (op->work_bytes && node->on_path) b->bytes = op->work_bytes(&node->call, 1);
-    b->birth = b->death = backward_time(p, i);
+    b->birth = b->death = backward_time(p, turn);
   }
 }
 
@@ -202,17 +197,23 @@ static size_t arena_layout(lg_graph *g) {
   return offset;
 }
 
-/* Which gradients each call writes, and whether it is the first to do so. */
+/* Asks for the gradient of node `in`: returns its slot, or NULL when nobody wants it, and whether to add to it. */
+static lg_slot *want(lg_graph *g, int32_t in, int32_t *acc) {
+  lg_node *node = g->nodes[in];
+  if (!node->on_path) return NULL;
+  *acc = node->grad_started;
+  node->grad_started = 1;
+  return &node->grad;
+}
+
+/* Which gradients each call writes, and whether it is the first to do so, in backward's order. */
 static void wire_gradients(lg_graph *g) {
-  for (int32_t i = g->n - 1; i >= 0; i--) { /* backward's order */
-    lg_node *node = g->nodes[i];
-    for (int32_t k = 0; node->on_path && k < node->n_in; k++) {
-      lg_node *in = g->nodes[node->in[k]];
-      if (!in->on_path) continue;
-      node->call.din[k] = &in->grad;
-      node->call.acc[k] = in->grad_started;
-      in->grad_started = 1;
-    }
+  for (int32_t i = g->n - 1; i >= 0; i--) {
+    lg_node *node = lg_graph_turn(g, i), *gate = g->nodes[i];
+    if (!node || !gate->on_path) continue;
+    if (node != gate && gate->n_in > 1) gate->call.din[1] = want(g, gate->in[1], &gate->call.acc[1]);
+    if (node->residual >= 0) node->call.dresidual = want(g, node->residual, &node->call.acc_residual);
+    for (int32_t k = 0; k < node->n_in; k++) node->call.din[k] = want(g, node->in[k], &node->call.acc[k]);
   }
 }
 
@@ -226,7 +227,7 @@ static void connect(planner *p) {
       node->value.data = params + node->arena_offset;
       if (node->on_path) node->grad.data = grads + node->arena_offset;
     } else if (node->kind == LG_KIND_OP) {
-      buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
+      const buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
       if (!(op_of(node)->flags & LG_OP_ALIAS))
         node->value.data = work + value->offset; /* aliases: set as they are run */
       if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
@@ -263,11 +264,11 @@ lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_
   if (max_batch < 1) return lg_fail(LG_EARG, "max_batch = %lld must be at least 1", (long long)max_batch);
   if (training) LG_TRY(check_loss(g, loss));
   LG_TRY(lg_graph_infer(g, max_batch));
+  lg_graph_fuse(g);
   if (training) {
     mark_path(g, loss);
     wire_gradients(g);
   }
-  fuse_epilogues(g);
   planner p = {.g = g, .n = g->n, .b = lg_alloc((size_t)(KINDS * g->n) * sizeof(buffer))};
   int32_t *order = lg_alloc((size_t)(KINDS * g->n) * sizeof *order);
   lg_status status = LG_OK;

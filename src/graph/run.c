@@ -63,7 +63,9 @@ static lg_status settle_batch(lg_graph *g) {
   return LG_OK;
 }
 
-lg_status lg_node_forward(lg_graph *g, lg_node *node) {
+lg_status lg_node_forward(lg_graph *g, int32_t i) {
+  lg_node *node = lg_graph_turn(g, i);
+  if (!node) return LG_OK;
   const lg_op *op = lg_op_get(node->op);
   if (op->flags & LG_OP_ALIAS) node->value.data = g->nodes[node->in[0]]->value.data;
   if (op->flags & LG_OP_ALIAS || node->fused) return LG_OK;
@@ -95,9 +97,8 @@ lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t st
   prepare_calls(g, mode, seed, step);
   g->forward_done = 0;
   for (int32_t i = 0; i < g->n; i++) {
-    if (g->nodes[i]->kind != LG_KIND_OP) continue;
     if (!mode) LG_TRY(polled());
-    LG_TRY(lg_node_forward(g, g->nodes[i]));
+    LG_TRY(lg_node_forward(g, i));
   }
   g->forward_done = 1 + mode;
   return LG_OK;
@@ -127,9 +128,8 @@ lg_status lg_graph_backward(lg_graph *g) {
   else
     *(float *)seed->data = 1;
   for (int32_t i = g->n - 1; i >= 0; i--) {
-    lg_node *node = g->nodes[i];
-    if (!node->on_path || node->kind != LG_KIND_OP) continue;
-    LG_TRY(backward_node(g, node));
+    lg_node *node = lg_graph_turn(g, i);
+    if (node && g->nodes[i]->on_path) LG_TRY(backward_node(g, node));
   }
   return LG_OK;
 }

@@ -33,7 +33,12 @@ typedef struct lg_call {
   void *work;                       /* work_bytes, for the length of this call */
   int32_t dtype, training;          /* of the graph; training: 1 in mode 1 */
   uint64_t seed, step;
-  const struct lg_call *epilogue; /* a gate that this forward computes as well, tile by tile, or NULL */
+  /* Fusion (graph/fuse.c). epilogue: a gate that this op computes as well, or NULL; its call has s, attributes, output,
+   * and where absorbed the gradient of s. residual: what is added before that gate, or NULL, and its gradient. */
+  const struct lg_call *epilogue;
+  const lg_slot *residual;
+  lg_slot *dresidual;
+  int32_t acc_residual;
 } lg_call;
 
 typedef struct lg_attr {
@@ -47,6 +52,7 @@ enum {
   LG_OP_INPLACE = 2,      /* forward may write the output over input 0 */
   LG_OP_GRAD_INPLACE = 4, /* backward may write din[0] over dout */
   LG_OP_EPILOGUE = 8,     /* forward can compute a following gate (lg_call.epilogue) */
+  LG_OP_ABSORB = 16,      /* forward and backward can compute a following residual sum and gate; dout is the gate's */
 };
 
 typedef struct lg_op {
