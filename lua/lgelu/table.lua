@@ -183,17 +183,21 @@ function writers.latex(columns, rows)
   return table.concat(out, "\n") .. "\n"
 end
 
+--- A usage error when format is none of tables.formats; for verbs, before they do their work.
+function tables.check(format)
+  if writers[format] then return end
+  errors.usage("--format: '%s' is none of %s%s", tostring(format), table.concat(tables.formats, ", "),
+    errors.suggest(format, tables.formats))
+end
+
 --- The table as text that ends with a line end.
 -- @param columns  list of { title =, format =, align = }, see above
 -- @param rows     list of lists
 -- @param format   one of tables.formats; default "text"
 function tables.render(columns, rows, format)
-  local writer = writers[format or "text"]
-  if not writer then
-    errors.usage("table format '%s' is none of %s%s", tostring(format), table.concat(tables.formats, ", "),
-      errors.suggest(format, tables.formats))
-  end
-  return writer(columns, rows)
+  format = format or "text"
+  tables.check(format)
+  return writers[format](columns, rows)
 end
 
 return tables

@@ -4,6 +4,8 @@
 return {
   "run",
   "figure",
+  "show",
+  "ls",
   "compare",
   "repl",
   "data",
