@@ -139,9 +139,10 @@ static lg_status size_mismatch(const header *h, int64_t found, const char *path)
 static lg_status read_elements(lg_tensor *t, const header *h, lg_stream *s, const char *path) {
   char *to = lg_tensor_data(t);
   char *from = to + h->size * lg_dtype_bytes(h->dtype) - h->bytes;
-  int64_t got, rest;
-  LG_TRY(lg_stream_read(&got, s, from, h->bytes));
-  LG_TRY(count_rest(&rest, s)); /* also what verifies a gzip file's checksum */
+  int64_t got = 0, rest = 0;
+  lg_status status = lg_stream_read(&got, s, from, h->bytes);
+  if (status == LG_OK) status = count_rest(&rest, s); /* also what verifies a gzip file's checksum */
+  if (status != LG_OK) return lg_fail_context(status, "reading %lld bytes of elements", (long long)h->bytes);
   if (got + rest != h->bytes) return size_mismatch(h, got + rest, path);
   convert(to, from, h);
   return LG_OK;

@@ -184,6 +184,8 @@ static void test_damaged_gzip(void) {
     snprintf(size, sizeof size, "of %zu bytes", cut);
     refuse("truncated gzip", LG_EFORMAT, "is cut short", size);
   }
+  put(gz, n / 2);
+  refuse("both byte counts", LG_EFORMAT, "reading 40000 bytes of elements", "is cut short after ");
   gz[n - 6] ^= 1; /* of the CRC */
   put(gz, n);
   refuse("checksum", LG_EFORMAT, "fails its checksum", "40008 bytes unpacked");
