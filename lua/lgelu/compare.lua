@@ -84,6 +84,17 @@ local function varies(records, key)
   return false
 end
 
+-- The one value of key among the records that have it; nil when there are several.
+local function common(records, key)
+  local value
+  for _, record in ipairs(records) do
+    local own = record.config[key]
+    if own and value and own ~= value then return nil end
+    value = value or own
+  end
+  return value
+end
+
 -- Records by group in order of appearance; two runs of one configuration and seed are one sample, so only the first
 -- of them counts.
 local function split(records, identify)
@@ -163,13 +174,33 @@ local function measure(group, baselines, keys)
   group.delta = over_seeds(paired, function(p) return p.delta end)
 end
 
+-- Keys that differ between groups, keys that differ within them, and keys that some groups have, all of them with one
+-- value, as gate.t of the λ-GELU runs beside relu ones: { key, value }.
+local function differences(records, groups, keys, by)
+  local between, within, present = {}, {}, {}
+  for _, key in ipairs(keys) do
+    local pooled = false
+    for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
+    local telling = varies(records, key) and not IDENTITY[key]
+    if key == by then
+      between[#between + 1] = key
+    elseif telling and pooled then
+      within[#within + 1] = key
+    elseif telling and not by then
+      local value = common(records, key)
+      if value then present[#present + 1] = { key, value } else between[#between + 1] = key end
+    end
+  end
+  return between, within, present
+end
+
 --- Compares runs.
 -- @tparam table records from compare.record
 -- @tparam ?string by group by this key alone, pooling runs that differ in others; by default every difference counts
 -- @treturn table `groups`: list of { values = key → text, records, seeds, bvs, test, drift, delta (summaries over
 -- seeds; nil where there is nothing), profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
--- `keys`: what differs between groups; `pooled`: what differs within them; `repeated`: list of { name, name of the run
--- that it repeats }, left out
+-- `keys`: what differs between groups; `pooled`: what differs within them; `present`: list of { key, value } that only
+-- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out
 -- @raise usage error: no records, or a key that no run has
 function compare.groups(records, by)
   if #records == 0 then errors.usage("there are no runs to compare") end
@@ -185,21 +216,13 @@ function compare.groups(records, by)
     local id = pairing(record, keys)
     if record.config["gate.kind"] == "gelu" and not baselines[id] then baselines[id] = record end
   end
-  local between, within = {}, {}
-  for _, key in ipairs(keys) do
-    local pooled = false
-    for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
-    if key ~= by and pooled and not IDENTITY[key] then within[#within + 1] = key end
-    if key == by or (not by and not pooled and not IDENTITY[key] and varies(records, key)) then
-      between[#between + 1] = key
-    end
-  end
+  local between, within, present = differences(records, groups, keys, by)
   for _, group in ipairs(groups) do
     group.values = {}
     for _, key in ipairs(between) do group.values[key] = group.records[1].config[key] end
     measure(group, baselines, keys)
   end
-  return { groups = groups, keys = between, pooled = within, repeated = repeated }
+  return { groups = groups, keys = between, pooled = within, present = present, repeated = repeated }
 end
 
 return compare

@@ -35,10 +35,11 @@ describe("compare", function()
       { kind = "lambda_gelu", t = 0.1, seed = 2, bvs = 0.96 },
       { kind = "relu", seed = 1, bvs = 0.81 }, { kind = "relu", seed = 3, bvs = 0.83 },
     }))
-    assert.are.same({ "gate.kind", "gate.t" }, result.keys)
+    assert.are.same({ "gate.kind" }, result.keys)
+    assert.are.same({ { "gate.t", "0.1" } }, result.present)
     assert.are.same({}, result.pooled)
     local gelu, learned, relu = result.groups[1], result.groups[2], result.groups[3]
-    assert.are.same({ ["gate.kind"] = "lambda_gelu", ["gate.t"] = "0.1" }, learned.values)
+    assert.are.same({ ["gate.kind"] = "lambda_gelu" }, learned.values)
     assert.equal(2, gelu.seeds)
     close(0.85, gelu.bvs.mean)
     close(0.7, gelu.test.mean)
@@ -54,6 +55,17 @@ describe("compare", function()
     close(0.01, relu.delta.mean)
     assert.equal(1, relu.delta.n)
     assert.is_nil(relu.delta.ci95)
+  end)
+
+  it("shows a key of some groups where its values differ", function()
+    local result = compare.groups(records({
+      { kind = "relu", seed = 1, bvs = 0.8 }, { kind = "lambda_gelu", t = 0.1, seed = 1, bvs = 0.8 },
+      { kind = "lambda_gelu", t = 0.3, seed = 1, bvs = 0.8 },
+    }))
+    assert.are.same({ "gate.kind", "gate.t" }, result.keys)
+    assert.are.same({}, result.present)
+    assert.is_nil(result.groups[1].values["gate.t"])
+    assert.equal("0.3", result.groups[3].values["gate.t"])
   end)
 
   it("does not pair with a baseline that differs in more than the gate", function()
@@ -126,10 +138,11 @@ describe("lgelu compare", function()
     local status, text = runs.program("compare", place .. "/broken", unpack(paths))
     assert.equal(0, status, text)
     assert.truthy(text:find("broken is left out: it is failed, not done", 1, true), text)
-    local row = "lambda_gelu  0.1         3  86.52 ± 0.25  +1.00 ± 0.00  85.52 ± 0.25       4"
+    local row = "lambda_gelu      3  86.52 ± 0.25  +1.00 ± 0.00  85.52 ± 0.25       4"
     assert.truthy(text:find(row, 1, true), text)
-    assert.truthy(text:find("gelu         –           3  85.52 ± 0.25             –", 1, true), text)
-    assert.truthy(text:find("Groups differ in gate.kind, gate.t.", 1, true), text)
+    assert.truthy(text:find("gelu             3  85.52 ± 0.25             –", 1, true), text)
+    local notes = "Groups differ in gate.kind.\nThe same wherever it applies: gate.t = 0.1.\n"
+    assert.truthy(text:find(notes, 1, true), text)
   end)
 
   it("prints every digit as CSV, with the notes elsewhere", function()

@@ -157,6 +157,25 @@ describe("figures", function()
     assert.equal("my notes\n", read(at("notes.txt")))
     assert.is_false(exists(at("notes.png")))
   end)
+
+  it("draws the activation family from the kernels", function()
+    local gate = require("lgelu.gate")
+    local made = plot.figure("activation", {}, at("activation.png"))
+    gnuplot.check_picture(made.picture)
+    local rows = lines(read(made.table))
+    assert.equal("x\tf:1\tf:2\tf:5\tf:20\tf:160\tf:relu\tdf:1\tdf:2\tdf:5\tdf:20\tdf:160\tdf:relu", rows[1])
+    local seen = {}
+    for r = 2, #rows do
+      local cells = {}
+      for cell in rows[r]:gmatch("[^\t]+") do cells[#cells + 1] = tonumber(cell) end
+      seen[cells[1]] = cells
+    end
+    assert.equal(gate.value(-0.5, 1), seen[-0.5][2])
+    assert.equal(gate.value(0.5, 160), seen[0.5][6])
+    assert.equal((gate.grad(-0.01, 20)), seen[-0.01][11])
+    assert.is_true(math.abs(seen[-0.5][2] + 0.5 * 0.3085375387259869) < 1e-7)
+    assert.equal(0.5, seen[0][8])
+  end)
 end)
 
 describe("lgelu figure", function()

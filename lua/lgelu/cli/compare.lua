@@ -126,6 +126,11 @@ local function notes(result)
   else
     lines[#lines + 1] = "There is one run to compare."
   end
+  if #result.present > 0 then
+    local texts = {}
+    for i, pair in ipairs(result.present) do texts[i] = pair[1] .. " = " .. pair[2] end
+    lines[#lines + 1] = "The same wherever it applies: " .. table.concat(texts, ", ") .. "."
+  end
   if #result.pooled > 0 then
     lines[#lines + 1] = "Pooled within groups: " .. table.concat(result.pooled, ", ") .. "."
   end
