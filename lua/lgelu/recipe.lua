@@ -6,7 +6,8 @@
 -- table config.model, or the recipe's function), gate_init (function or nil), origin (full key → "default", "recipe",
 -- "budget NAME", "command line"), dropped (set of given keys that a later layer made void), where(key) → "file:line",
 -- budget (name or nil), json (canonical JSON of name, seed and config, for the run store), hash_text (canonical JSON of
--- what the hash covers), hash (64 hex digits), run_name }.
+-- what the hash covers), hash (64 hex digits), hash_is_final (false until the caller has built what functions of the
+-- recipe declare: see rehash and apply_gate_init), run_name }.
 
 local C = require("lgelu.C")
 local check = require("lgelu.recipe.check")
@@ -176,6 +177,7 @@ function recipe.rehash(resolved, extra_text)
   resolved.json = json.encode(all)
   resolved.hash_text = json.encode(hashed_part(resolved.config))
   resolved.hash = sha256(resolved.hash_text .. (extra_text and "\n" .. extra_text or ""))
+  resolved.hash_is_final = not resolved.gate_init and (type(resolved.model) ~= "function" or extra_text ~= nil)
   resolved.run_name = ("%s-%s-s%s"):format(resolved.name, resolved.hash:sub(1, 8), json.number(resolved.seed))
   return resolved
 end

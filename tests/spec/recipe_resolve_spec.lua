@@ -128,6 +128,7 @@ describe("the hash", function()
       .. '"train":{"batch":128,"epochs":4,"eval_batch":1000,"label_smoothing":0,"last":"keep","loss":"cross_entropy"}}',
       r.hash_text)
     assert.equal("a0cb6e9f78f60c187fa6598c40bbfcfd7b4038b85ec21a6a3fa34833f416f7cf", r.hash)
+    assert.is_true(r.hash_is_final)
     assert.equal("demo-" .. r.hash:sub(1, 8) .. "-s1", r.run_name)
   end)
 
@@ -192,6 +193,8 @@ return {
     local r = load(nil, INLINE)
     assert.equal("function", type(r.model))
     assert.same({ arch = "inline" }, r.config.model)
+    assert.is_false(r.hash_is_final)
+    assert.truthy(recipe.describe(r):find("^recipe demo.lua, hash known once the model is built\n"))
     assert.equal("inline.lua:4", recipe.from_text(INLINE, "inline.lua").where("model"))
   end)
 
@@ -203,6 +206,9 @@ return {
     assert.same({ 1.25, 1.5, 1.75, 2 }, r.config.gate.lambda)
     assert.is_nil(r.config.gate.init)
     assert.is_nil(r.gate_init)
+    assert.is_false(r.hash_is_final)
+    assert.is_true(recipe.rehash(r, "graph").hash_is_final)
+    recipe.rehash(r)
     local given = load({ overrides = { "gate.lambda={1.25,1.5,1.75,2}" } }, INLINE)
     assert.equal(given.hash, r.hash)
     assert.equal(given.run_name, r.run_name)

@@ -26,7 +26,7 @@ end
 --- The run's folder. What functions of the recipe build is part of the hash, so they have to build it first.
 local function folder(given, resolved)
   if given.out then return given.out end
-  if type(resolved.model) == "function" or resolved.gate_init then require("lgelu.train").session(resolved) end
+  if not resolved.hash_is_final then require("lgelu.train").session(resolved) end
   return "runs/" .. resolved.run_name
 end
 

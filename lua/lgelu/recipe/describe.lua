@@ -32,7 +32,8 @@ return function(resolved)
   for _, row in ipairs(rows) do
     for i = 1, 2 do width[i] = math.min(math.max(width[i], #row[i]), 40) end
   end
-  local lines = { ("recipe %s, hash %s"):format(resolved.file, resolved.hash:sub(1, 8)) }
+  local hash = resolved.hash_is_final and resolved.hash:sub(1, 8) or "known once the model is built"
+  local lines = { ("recipe %s, hash %s"):format(resolved.file, hash) }
   for _, row in ipairs(rows) do
     lines[#lines + 1] = ("  %-" .. width[1] .. "s  %-" .. width[2] .. "s  %s"):format(row[1], row[2], row[3])
   end
