@@ -26,7 +26,11 @@ local function attributes(run)
   local function add(name, value)
     if value == nil or value == "" or LONG[name] or seen[name] then return end
     seen[name] = true
-    rows[#rows + 1] = { name, type(value) == "number" and ("%.15g"):format(value) or tostring(value) }
+    local text = type(value) == "number" and ("%.15g"):format(value) or tostring(value)
+    for line in text:gmatch("[^\n]+") do
+      rows[#rows + 1] = { name, line }
+      name = ""
+    end
   end
   for _, name in ipairs(FIRST) do
     add(name, name == "status" and run:status() or run.attrs[name])
