@@ -284,15 +284,16 @@ lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *la
 
 /* mode: "r" read, "w" create or replace, "a" read and write. path "a" must exist. Every failure names the file.
  * Writing goes to memory; lg_h5_commit and lg_h5_close put the whole file under its name at one instant (temp, fsync,
- * rename), or fail and leave the file as it was; close frees the handle either way. A file of ours is checked against its checksum when it
- * is opened. Names are absolute paths inside the file; groups on the way are created. Handles own their ids. */
+ * rename), or fail and leave the file as it was; close frees the handle either way. A file of ours is checked against
+ * its checksum when it is opened. Names are absolute paths inside the file; groups on the way are created. Handles own
+ * their ids. */
 lg_status lg_h5_open(lg_h5 **out, const char *path, const char *mode);
 lg_status lg_h5_commit(lg_h5 *f);
 lg_status lg_h5_close(lg_h5 *f);
 void lg_h5_discard(lg_h5 *f);                       /* closes without writing: the file stays as it was; NULL is fine */
 int32_t lg_h5_sealed(const lg_h5 *f);               /* 1 when the opened file carried our checksum (and it was right) */
 int32_t lg_h5_exists(lg_h5 *f, const char *object); /* 1 when the group or data set is there */
-int32_t lg_h5_kind(lg_h5 *f, const char *object);     /* 0 missing, 1 group, 2 data set, 3 something else */
+int32_t lg_h5_kind(lg_h5 *f, const char *object);   /* 0 missing, 1 group, 2 data set, 3 something else */
 lg_status lg_h5_group(lg_h5 *f, const char *object); /* creates it, and those above, when missing */
 /* Child names of a group, one a line, sorted; *text is the caller's: give it to lg_text_free. */
 lg_status lg_h5_list(char **text, lg_h5 *f, const char *object);

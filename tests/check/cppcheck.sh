@@ -5,5 +5,5 @@
 # warnings cover it), nullPointerRedundantCheck (tests go on after a
 # failed check), invalidFunctionArg (a sum of exponentials taken for its initial 0).
 exec cppcheck --quiet --error-exitcode=1 --enable=warning,performance --inline-suppr --std=c11 \
-  --suppress=missingIncludeSystem --suppress=constStatement \
-  --suppress=uninitvar --suppress=legacyUninitvar --suppress=nullPointerRedundantCheck --suppress=invalidFunctionArg -j 2 -DLG_ISA=base -I "$1/generated" src tests/c
+  --suppress=missingIncludeSystem --suppress=constStatement --suppress=uninitvar --suppress=legacyUninitvar \
+  --suppress=nullPointerRedundantCheck --suppress=invalidFunctionArg -j 2 -DLG_ISA=base -I "$1/generated" src tests/c

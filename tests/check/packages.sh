@@ -9,7 +9,9 @@ trap 'rm -rf "$work"' EXIT
 
 # covered: packages.txt and the base, with all that they depend on.
 grep -E '^[a-z0-9]' packages.txt >"$work/wanted"
-dpkg-query -W -f '${Package}\t${Essential}\t${Priority}\t${Pre-Depends}, ${Depends}\t${Provides}\t${db:Status-Status}\n' |
+# shellcheck disable=SC2016 # dpkg-query's own names
+fields='${Package}\t${Essential}\t${Priority}\t${Pre-Depends}, ${Depends}\t${Provides}\t${db:Status-Status}\n'
+dpkg-query -W -f "$fields" |
   awk -F '\t' -v wanted="$work/wanted" '
     function names(list, out,   n, i, parts) {
       gsub(/\([^)]*\)|:any|[ ]/, "", list)
@@ -57,8 +59,9 @@ libraries "$1/liblgelu.so"
 need "library that the engine opens" "$(ldconfig -p | awk '$1 == "libopenblas.so.0" { print $NF; exit }')"
 
 # Lua modules: those of the program, and what the specs and their runner use.
-for module in $(grep -rhoE "require *\(?[\"'][a-zA-Z0-9_.]+[\"']" lua tests/spec tests/run_spec.lua |
-  sed "s/.*[\"']\(.*\)[\"']/\1/" | grep -vE '^(lgelu|ffi$|bit$|jit|string\.buffer|table\.|tests\.|spec\.)' | sort -u) busted.runner; do
+modules=$(grep -rhoE "require *\(?[\"'][a-zA-Z0-9_.]+[\"']" lua tests/spec tests/run_spec.lua |
+  sed "s/.*[\"']\(.*\)[\"']/\1/" | grep -vE '^(lgelu|ffi$|bit$|jit|string\.buffer|table\.|tests\.)' | sort -u)
+for module in $modules; do
   # A C library may hold several modules: then the first part of the name finds it, as Lua's own loader does.
   file=$(luajit -e "local name, root = '$module', ('$module'):match('^[^.]+')
     print(package.searchpath(name, package.path) or package.searchpath(name, package.cpath)
@@ -71,15 +74,16 @@ done
 {
   grep -rhoE "(popen|execute)\(+[\"'][a-z][a-z0-9_.-]*" lua tests/spec | sed "s/.*[\"']//"
   sed 's/^ *#.*//' lgelu tests/check/*.sh |
-    grep -oE '(^|[|;&({]|\bexec|\bif|\bthen|\bdo|\bxargs|\bcommand -v) *[a-z][a-z0-9_.-]+([[:space:];)"]|$)' | sed 's/[^a-z0-9_.-]*$//; s/.*[^a-z0-9_.-]//'
+    grep -oE '(^|[|;&({]|\bexec|\bif|\bthen|\bdo|\bxargs|\bcommand -v) *[a-z][a-z0-9_.-]+([[:space:];)"]|$)' |
+    sed 's/[^a-z0-9_.-]*$//; s/.*[^a-z0-9_.-]//'
 } | sort -u | while read -r tool; do
   file=$(command -v "$tool" || true)
   case $tool in sudo | apt-get) continue ;; esac # the wrapper says what to do without them
   case $file in /*) need "tool $tool" "$file" ;; esac
 done
 
-# Owners of all files in one query, which reads dpkg's whole database. A file may be known by its name, by the name behind
-# its links, or, as /lib is a link into /usr on newer systems, without or with /usr.
+# Owners of all files in one query, which reads dpkg's whole database. A file may be known by its name, by the name
+# behind its links, or, as /lib is a link into /usr on newer systems, without or with /usr.
 cut -f 2 "$work/needed" | sort -u | while read -r file; do
   real=$(readlink -f "$file" || true)
   printf '%s\t%s\n' "$file" "$file" "$file" "/usr$file" "$file" "${file#/usr}" "$file" "$real" "$file" "${real#/usr}"

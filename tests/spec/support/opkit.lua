@@ -206,8 +206,10 @@ function opkit.gradcheck(g, step)
       p.value[k - 1] = x
       local numeric = (f[1] - 8 * f[2] + 8 * f[3] - f[4]) / (12 * h)
       local e = math.abs(numeric - analytic[i][k]) / scale
-      if e > worst or e ~= e then worst, place = e, ("input %d, element %d: %.12g, by differences %.12g"):format(p.input,
-        k, analytic[i][k], numeric) end
+      if e > worst or e ~= e then
+        worst = e
+        place = ("input %d, element %d: %.12g, by differences %.12g"):format(p.input, k, analytic[i][k], numeric)
+      end
     end
   end
   return worst, place
