@@ -48,7 +48,7 @@ describe("figures", function()
   teardown(function() os.execute(("rm -r '%s'"):format(folder)) end)
 
   it("draws a profile as png, svg and pdf, with table and caption", function()
-    local run = runs.learned(at("a-1234-s1"), 3, 12, 1)
+    local run = runs.learned(at("a-abcdef12-s1"), 3, 12, 1)
     for _, extension in ipairs(gnuplot.EXTENSIONS) do
       local made = plot.figure("profile", { run }, at("one." .. extension))
       assert.equal(at("one." .. extension), made.picture)
@@ -58,11 +58,11 @@ describe("figures", function()
     local rows = lines(read(at("one.tsv")))
     assert.equal("panel\trun\tgate\tgates\tepoch\tval_score\tbest\tlambda:fc1.gate\tlambda:fc2.gate\tlambda:fc3.gate",
       rows[1])
-    assert.equal("1\ta-1234-s1\tlambda_gelu\t3\t0\tNA\t0\t1.1\t1.1\t1.1", rows[2])
+    assert.equal("1\ta-abcdef12-s1\tlambda_gelu\t3\t0\tNA\t0\t1.1\t1.1\t1.1", rows[2])
     assert.equal(14, #rows)
-    assert.truthy(rows[13]:find("^1\ta%-1234%-s1\tlambda_gelu\t3\t11\t0%.897[0-9]+\t1\t"), rows[13])
+    assert.truthy(rows[13]:find("^1\ta%-abcdef12%-s1\tlambda_gelu\t3\t11\t0%.897[0-9]+\t1\t"), rows[13])
     local caption = read(at("one.txt"))
-    local command = "lgelu figure profile " .. at("a-1234-s1")
+    local command = "lgelu figure profile " .. at("a-abcdef12-s1")
     for _, words in ipairs({ "abcdef12", "seed 1", "n = 1 run.", command, "epoch 11" }) do
       assert.truthy(caption:find(words, 1, true), words)
     end
@@ -90,7 +90,7 @@ describe("figures", function()
     for _, words in ipairs({ "s1", "s2", "s3", "fc5.gate" }) do assert.truthy(text:find(words, 1, true), words) end
     local rows = lines(read(at("several.tsv")))
     assert.equal(1 + 6 + 8 + 6, #rows)
-    assert.truthy(rows[8]:find("^2\ts2\trelu\t0\t0\tNA\t0\tNA\tNA\tNA\tNA\tNA$"), rows[8])
+    assert.truthy(rows[8]:find("^2\ts2 %(abcdef12%)\trelu\t0\t0\tNA\t0\tNA\tNA\tNA\tNA\tNA$"), rows[8])
   end)
 
   it("lists every gate of a legend of the greatest length", function()
@@ -193,7 +193,7 @@ describe("lgelu figure", function()
     gnuplot.check_picture(made)
     local rows = lines(read(place .. "/made_up-s1/fig/profile.tsv"))
     assert.equal(1 + 9, #rows)
-    assert.truthy(rows[10]:find("^1\tmade_up%-s1\tlambda_gelu\t3\t8\t0%.887[0-9]+\t1\t1%.898[0-9]+\t"), rows[10])
+    assert.truthy(rows[10]:find("^1\tmade_up%-s1 %(lambda_g%)\tlambda_gelu\t3\t8\t0%.887[0-9]+\t1\t1%.898[0-9]+\t"), rows[10])
     local two = place .. "/two.pdf"
     assert.are.same({ 0, two .. "\n" },
       { runs.program("figure", "profile", place .. "/made_up-s1/", place .. "/plain-s1", "-o", two) })

@@ -13,12 +13,18 @@ profile.min_runs, profile.max_runs = 1, 6
 
 function profile.default_out(runs) return runs[1].dir .. "/fig/profile.png" end
 
+-- What the panel is called: the run's folder, with the recipe's hash where the name does not hold it already.
+local function title(run)
+  local name, hash = run.dir:match("[^/]*$"), run.attrs.hash:sub(1, 8)
+  return name:find(hash, 1, true) and name or ("%s (%s)"):format(name, hash)
+end
+
 -- One run as the figure needs it: name, kind, epochs (list of { epoch, val_score }), lambda (list of rows, the first at
 -- initialization; nil without λ), names, best (index into epochs).
 local function history(run)
   local epochs, gates = run:epochs(), run:gates()
   if #epochs.epoch == 0 then errors.fail("%s has no finished epoch yet: there is nothing to draw", run.dir) end
-  local h = { name = run.dir:match("[^/]*$"), kind = gates.kind, names = gates.names, epochs = epochs }
+  local h = { name = title(run), kind = gates.kind, names = gates.names, epochs = epochs }
   if #gates.lambda > 0 and #gates.lambda[1] > 0 then
     h.lambda = gates.lambda
     if #h.lambda ~= #epochs.epoch + 1 then
