@@ -193,7 +193,8 @@ describe("lgelu figure", function()
     gnuplot.check_picture(made)
     local rows = lines(read(place .. "/made_up-s1/fig/profile.tsv"))
     assert.equal(1 + 9, #rows)
-    assert.truthy(rows[10]:find("^1\tmade_up%-s1 %(lambda_g%)\tlambda_gelu\t3\t8\t0%.887[0-9]+\t1\t1%.898[0-9]+\t"), rows[10])
+    local expected = "^1\tmade_up%-s1 %(lambda_g%)\tlambda_gelu\t3\t8\t0%.887[0-9]+\t1\t1%.898[0-9]+\t"
+    assert.truthy(rows[10]:find(expected), rows[10])
     local two = place .. "/two.pdf"
     assert.are.same({ 0, two .. "\n" },
       { runs.program("figure", "profile", place .. "/made_up-s1/", place .. "/plain-s1", "-o", two) })
