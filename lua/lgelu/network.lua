@@ -240,6 +240,16 @@ function methods:summary()
   return table.concat(lines, "\n")
 end
 
+--- FLOPs of a training step's forward and backward with the present batch.
+function methods:flops()
+  local out, total = ffi.new("double[5]"), 0
+  for id = 0, lib.lg_graph_nodes(self.graph) - 1 do
+    check(lib.lg_graph_node_cost(out, out + 1, out + 2, out + 3, out + 4, self.graph, id))
+    total = total + out[2] + out[3]
+  end
+  return total
+end
+
 --- Planned bytes: parameters, gradients, and activations with workspace.
 function methods:memory()
   local out = ffi.new("int64_t[3]")

@@ -211,7 +211,7 @@ end
 --- Trains a resolved recipe into a run folder.
 -- @param resolved  what recipe.load returns
 -- @param options   { out = folder (default runs/<name>-<hash8>-s<seed>), resume = boolean, threads = number,
---                    quiet = boolean: only the folder's name is printed }
+--                    quiet = boolean: nothing is printed }
 -- @return exit status 0, and the run's folder. Raises error objects: usage (2), fail (1), interrupted (130).
 function train.run(resolved, options)
   if options.threads then check(lib.lg_init(options.threads)) end
@@ -232,7 +232,6 @@ function train.run(resolved, options)
   end, session, run, state, show)
   show:clear()
   if not ok then end_badly(session, run, state, e) end
-  if options.quiet then io.stdout:write(dir, "\n") end
   return 0, dir
 end
 

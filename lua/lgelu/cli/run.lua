@@ -19,7 +19,7 @@ function run.setup(parser)
     :convert(args.text("--out"))
   parser:flag("--resume", "Go on with a run that was stopped.")
   parser:flag("--dry-run", "Print the resolved recipe and the run's folder; train nothing.")
-  parser:flag("--quiet", "Print the result alone.")
+  parser:flag("--quiet", "Print the run's folder alone.")
   parser:epilog("Values: defaults < recipe < budget < command line. 'lgelu help recipe' lists all keys.")
 end
 
@@ -39,9 +39,11 @@ function run.run(given)
     return 0
   end
   if not given.quiet then io.write(recipe.describe(resolved)) end
-  return require("lgelu.train").run(resolved, {
+  local status, dir = require("lgelu.train").run(resolved, {
     out = given.out, resume = given.resume, threads = given.threads, quiet = given.quiet,
   })
+  if given.quiet then io.write(dir, "\n") end
+  return status
 end
 
 return run
