@@ -282,6 +282,7 @@ lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *la
 
 /* -- HDF5 (io/) --------------------------------------------------------------------------------------------------- */
 
+const char *lg_h5_version(void); /* of the HDF5 library in use, e.g. "1.10.8" */
 /* mode: "r" read, "w" create or replace, "a" read and write. path "a" must exist. Every failure names the file.
  * Writing goes to memory; lg_h5_commit and lg_h5_close put the whole file under its name at one instant (temp, fsync,
  * rename), or fail and leave the file as it was; close frees the handle either way. A file of ours is checked against

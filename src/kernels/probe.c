@@ -59,7 +59,7 @@ static lg_status fastest(double *best, lg_tile_fn fn, void *context, int64_t til
 
 /* -- multiply-adds ---------------------------------------------------------------------------------------------- */
 
-enum { BURSTS = 16, BURST_ROUNDS = 20000 };
+enum { BURSTS = 4, BURST_ROUNDS = 20000 }; /* a thread and pass: about a millisecond, seldom interrupted */
 typedef struct {
   _Alignas(64) float sink;
   double flops;

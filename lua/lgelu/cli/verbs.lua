@@ -9,6 +9,8 @@ return {
   "compare",
   "repl",
   "data",
+  "doctor",
+  "bench",
   "help",
   "test",
 }
