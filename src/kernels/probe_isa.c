@@ -27,7 +27,7 @@ void NAME(copy)(float *y, const float *x, int64_t n);
 /* CHAINS independent chains hide the latency of an FMA (4 cycles, two a cycle) and still fit in 16 registers. Values
  * go to 1 from below: never subnormal, never the same twice in a row. */
 double NAME(fma_burst)(float *sink, int64_t rounds) {
-  vector sum[CHAINS], shrink, step;
+  vector sum[CHAINS], shrink = {0}, step = {0};
   for (int j = 0; j < LANES; j++) shrink[j] = 0.999999f, step[j] = 0.000001f;
   for (int i = 0; i < CHAINS; i++) {
     for (int j = 0; j < LANES; j++) sum[i][j] = (float)(i * LANES + j) / (CHAINS * LANES);
