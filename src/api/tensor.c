@@ -74,7 +74,7 @@ static lg_status copy_apart(lg_tensor *dst, const lg_tensor *src) {
   lg_walk_run(&w, LG_TILE, copy_run, &job);
   if (job.bad == INT64_MAX) return LG_OK;
   double value = probe(&w, both, job.bad).value[1];
-  return lg_fail(LG_EARG, "%g (%s) does not fit %s", value != value ? NAN : value, lg_dtype_name(src->dtype),
+  return lg_fail(LG_EARG, "%.10g (%s) does not fit %s", value != value ? NAN : value, lg_dtype_name(src->dtype),
                  lg_dtype_name(dst->dtype));
 }
 

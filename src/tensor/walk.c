@@ -64,6 +64,7 @@ lg_status lg_walk_plan(lg_walk *w, int32_t operands, const lg_tensor *const *t) 
 }
 
 void lg_walk_part(const lg_walk *w, int64_t begin, int64_t end, lg_run_fn fn, void *context) {
+  if (begin >= end) return;
   int64_t at[LG_MAX_RANK] = {0}, step[LG_WALK_MAX], rest = begin;
   char *data[LG_WALK_MAX];
   int32_t inner = w->rank - 1;
@@ -76,7 +77,7 @@ void lg_walk_part(const lg_walk *w, int64_t begin, int64_t end, lg_run_fn fn, vo
     rest /= w->shape[d];
     for (int32_t k = 0; k < w->operands; k++) data[k] += at[d] * w->step[k][d];
   }
-  while (begin < end) {
+  for (;;) {
     int64_t n = inner >= 0 ? w->shape[inner] - at[inner] : 1;
     if (n > end - begin) n = end - begin;
     fn(context, begin, data, step, n);

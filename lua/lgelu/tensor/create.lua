@@ -153,8 +153,8 @@ end
 --- n values from `from` to `to`, both included, evenly spaced.
 function create.linspace(from, to, n, dtype)
   return from_function(n, dtype, function(i)
-    -- Weighted from both ends, so that both are met exactly.
-    return n == 1 and from or (from * (n - 1 - i) + to * i) / (n - 1)
+    if i == 0 then return from end
+    return i == n - 1 and to or from + (to - from) * i / (n - 1)
   end)
 end
 

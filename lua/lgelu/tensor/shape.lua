@@ -145,15 +145,15 @@ function methods.expand(t, ...)
   local wanted = base.shape_arguments(...)
   local shape, steps = base.layout(t)
   local lead, new_shape, new_steps = #wanted - #shape, {}, {}
+  if lead < 0 then errors.usage("expand of %s to fewer dimensions: %d", base.describe(t), #wanted) end
   for i, n in ipairs(wanted) do
     local have = shape[i - lead]
     if n == -1 and have then n = have end
-    if lead < 0 or have and have ~= n and have ~= 1 then
+    if have and have ~= n and have ~= 1 then
       errors.usage("expand of %s to [%s]: dimensions are aligned at the right and must be equal or 1", base.describe(t),
         table.concat(wanted, ", "))
     end
     new_shape[i], new_steps[i] = n, have == n and steps[i - lead] or 0
   end
-  if lead < 0 then errors.usage("expand of %s to fewer dimensions: %d", base.describe(t), #wanted) end
   return base.view(t, new_shape, new_steps, 0)
 end
