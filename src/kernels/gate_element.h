@@ -6,8 +6,8 @@
  *   ∂f/∂x  = E·T(a) for x < 0, 1 − E·T(a) else, with T(a) = R(a) − a/√(2π) = (a − a₀)·S(a), a₀ the zero of T
  *   ∂f/∂λ  = x²·E/√(2π)
  * R and S are smooth, so that one rational function each serves all a; writing T's zero out keeps the digits near it.
- * From a = 14.75 on, for λ ≥ 1, every float32 result is the step function's: there |x| is taken as 0, so that nothing
- * below overflows or becomes NaN.
+ * From a = 14.75 on, for λ ≥ 1, every float32 result is the step function's; there E is replaced by 0 at the end,
+ * whatever became of it on the way.
  *
  * Where the digits are kept. E needs a²/2 to 2⁻²⁷ absolutely: the rounding errors d of λ|x| and of a², both exact
  * through a fused multiply-add, are added to the exponential's reduced argument. E comes as (1 + e)·power, and a
@@ -75,15 +75,15 @@ static inline real exp_half_square(real *power, real a, real b, real d) {
   real shifted = FMA(square, (real)LOG2_E, ROUNDER);
   real n = shifted - ROUNDER;
   real r = FMA(n, -LN2_HI, square) + FMA(n, -LN2_LO, low);
-  real p = FMA(r, (real)EXP_C6, (real)EXP_C5);
-  p = FMA(r, p, (real)EXP_C4);
-  p = FMA(r, p, (real)EXP_C3);
-  p = FMA(r, p, (real)EXP_C2);
+  /* In pairs: the chain of dependent operations is what limits the speed here, not their number. */
+  real r2 = r * r;
+  real p = FMA(r2, (real)EXP_C6, FMA(r, (real)EXP_C5, (real)EXP_C4));
+  p = FMA(r2, p, FMA(r, (real)EXP_C3, (real)EXP_C2));
   real_bits bits;
   memcpy(&bits, &shifted, sizeof bits);
   bits <<= REAL_MANTISSA;
   memcpy(power, &bits, sizeof *power);
-  return FMA(r, r * p, r);
+  return FMA(r2, p, r);
 }
 
 /* exp(−v) for |v| ≤ 200. */
@@ -140,15 +140,30 @@ static inline real slope_q(real a) {
   return FMA(a, q, -0.530551791f);
 }
 
+/* min(a, STEP_FROM) for a ≥ 0, by the order of the bits, which stays one instruction where a choice between floats
+ * would be carried into everything made of it. Elements past the step are so computed on normal numbers, which are
+ * fast. In double nothing is subnormal there. */
+static inline real below_step(real a) {
+#ifdef __FP_FAST_FMAF
+  uint32_t bits, limit;
+  memcpy(&bits, &a, sizeof bits);
+  memcpy(&limit, &STEP_FROM, sizeof limit);
+  bits = bits < limit ? bits : limit;
+  memcpy(&a, &bits, sizeof a);
+#endif
+  return a;
+}
+
 static inline float lambda_gelu(float x, float lambda) {
-  real size = ABS((real)x), z = size * lambda;
-  size = z > STEP_FROM ? 0 : size;
-  real a = z > STEP_FROM ? 0 : z, d = FMA(size, (real)lambda, -a);
+  real size = ABS((real)x);
+  real z = size * lambda, d = FMA(size, (real)lambda, -z), a = below_step(z);
   /* −φ(a)/(1 − Φ(a)), the relative slope of E·R, is −0.8 at 0 and tends to −a: −(a + 0.15) is near enough for d. */
   real power, e = exp_half_square(&power, a, a + (real)0.15, d);
   real p = mills_p(a), ratio = p / FMA(a, p, mills_q(a));
   /* ratio·size·power·(1 + e) in two parts, so that it rounds once, at the end. */
   real scaled = size * power, tail = ratio * scaled, rest = FMA(tail, e, FMA(ratio, scaled, -tail));
+  tail = z > STEP_FROM ? 0 : tail;
+  rest = z > STEP_FROM ? 0 : rest;
   static const real DOWN = -SCALE_DOWN * INV_SQRT_2PI;
   return (float)FMA(tail, DOWN, FMA(rest, DOWN, x < 0 ? 0 : (real)x));
 }
@@ -157,16 +172,16 @@ static inline float lambda_gelu(float x, float lambda) {
 static inline void lambda_gelu_scaled_slopes(real *t, real *u, float x, float lambda) {
   /* a₀ as a float32, and the rest of it times −S(a₀): added where it matters, which is only near a₀. */
   static const real ZERO = 0.75179152469356445746f, REST = -6.93438558e-09f;
-  real size = ABS((real)x), z = size * lambda;
-  size = z > STEP_FROM ? 0 : size;
-  real a = z > STEP_FROM ? 0 : z, d = FMA(size, (real)lambda, -a);
+  real size = ABS((real)x);
+  real z = size * lambda, d = FMA(size, (real)lambda, -z), a = below_step(z);
   real power, e = exp_half_square(&power, a, a, d);
   real slope = slope_q(a) / slope_p(a) - INV_SQRT_2PI;
   real product = FMA(FMA(size, (real)lambda, -ZERO), slope, REST);
   real et = FMA(product, e, product) * power;
   real square = power * size * size;
+  real eu = FMA(square, e, square);
   *t = z > STEP_FROM ? 0 : et;
-  *u = FMA(square, e, square);
+  *u = z > STEP_FROM ? 0 : eu;
 }
 
 static inline void lambda_gelu_grad(float *dfdx, float *dfdl, float x, float lambda) {
