@@ -1,19 +1,19 @@
 /* lists.c: every list of names, for Lua: recipes check names against them, messages suggest from them, help prints
- * them. Each list is defined beside what it names; a new one is a line here. */
+ * them. Each list is defined beside what it names; a new one is two lines here. The engine does not load without each. */
 #include "../core/lists.h"
 #include "../lgelu.h"
 #include <stddef.h>
 #include <string.h>
 
 extern const lg_list lg_list_dtype;
-extern const lg_list lg_list_op __attribute__((weak));
-extern const lg_list lg_list_activation __attribute__((weak));
-extern const lg_list lg_list_reparam __attribute__((weak));
-extern const lg_list lg_list_optimizer __attribute__((weak));
-extern const lg_list lg_list_schedule __attribute__((weak));
-extern const lg_list lg_list_binary __attribute__((weak));
-extern const lg_list lg_list_unary __attribute__((weak));
-extern const lg_list lg_list_reduce __attribute__((weak));
+extern const lg_list lg_list_op;
+extern const lg_list lg_list_activation;
+extern const lg_list lg_list_reparam;
+extern const lg_list lg_list_optimizer;
+extern const lg_list lg_list_schedule;
+extern const lg_list lg_list_binary;
+extern const lg_list lg_list_unary;
+extern const lg_list lg_list_reduce;
 
 static const lg_list *const lists[] = {&lg_list_status,  &lg_list_dtype,     &lg_list_op,       &lg_list_activation,
                                        &lg_list_reparam, &lg_list_optimizer, &lg_list_schedule, &lg_list_binary,
@@ -21,7 +21,7 @@ static const lg_list *const lists[] = {&lg_list_status,  &lg_list_dtype,     &lg
 
 static const lg_list *find(const char *list) {
   for (size_t i = 0; list && i < sizeof lists / sizeof *lists; i++) {
-    if (lists[i] && strcmp(lists[i]->list, list) == 0) return lists[i];
+    if (strcmp(lists[i]->list, list) == 0) return lists[i];
   }
   return NULL;
 }

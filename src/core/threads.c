@@ -24,9 +24,9 @@
 
 enum { MAX_TEAM = 256, PAUSES = 4 };
 /* How long a worker without work stays awake, and a caller without work waits for the last tiles, before they sleep:
- * more than the gap between two ops of a step, less than what a neighbour on the same core would miss. */
-enum { SPIN_NS = 30000 };
-static int64_t spin_ns = SPIN_NS; /* 0 when there are fewer CPUs than threads */
+ * about what waking takes (35 µs on a virtual machine), so that neither choice costs more than twice the better one. */
+enum { SPIN_NS = 40000 };
+static atomic_int_fast64_t spin_ns = SPIN_NS; /* 0 when there are fewer CPUs than threads */
 
 /* A block of tiles: next … end−1 are still to be done. A cache line each: every thread counts in its own first. */
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
   int64_t end;
 } tile_block;
 
-static int32_t team = 1;                     /* what was asked for, the caller included */
+static atomic_int team = 1;                  /* what was asked for, the caller included */
 static int32_t workers;                      /* threads started so far */
 static atomic_flag taken = ATOMIC_FLAG_INIT; /* somebody has the team */
 

@@ -22,6 +22,15 @@ static void lists(void) {
     expect(strcmp(lg_list_name("status", i), lg_status_name(i)) == 0, "status name");
     expect(strcmp(lg_list_doc("status", i), lg_status_text(i)) == 0, "status text");
   }
+  const char *const all[] = {"status",    "dtype",    "op",     "activation", "reparam",
+                             "optimizer", "schedule", "binary", "unary",      "reduce"};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    expect(lg_list_name(all[i], 0) != NULL, "no list is empty");
+    for (int32_t j = 0; lg_list_name(all[i], j); j++) {
+      expect(lg_list_find(all[i], lg_list_name(all[i], j)) == j, "a name is found at its index");
+      expect(lg_list_doc(all[i], j) && *lg_list_doc(all[i], j), "and has a text");
+    }
+  }
   expect(!lg_list_name("status", LG_STATUS_COUNT) && !lg_list_name("status", -1), "no name past the end");
   expect(!lg_list_doc("status", LG_STATUS_COUNT) && !lg_list_doc("nothing", 0), "no text past the end");
   expect(strcmp(lg_status_name(999), "?") == 0, "unknown status");
