@@ -1,5 +1,5 @@
 /* lists.c: every list of names, for Lua: recipes check names against them, messages suggest from them, help prints
- * them. Each list is defined beside what it names; a new one is two lines here. The engine does not load without each. */
+ * them. Each list is defined beside what it names; a new one is two lines here. Without one, no engine. */
 #include "../core/lists.h"
 #include "../lgelu.h"
 #include <stddef.h>
