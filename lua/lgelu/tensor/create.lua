@@ -77,11 +77,11 @@ function create.tensor(value, dtype)
   return t
 end
 
-local function nested(pointer, at, shape, depth, jump)
-  if depth > #shape then return pointer[at] end
+local function nested(read, at, shape, depth, jump)
+  if depth > #shape then return read(at) end
   local list, step = {}, jump / shape[depth]
   for i = 1, shape[depth] do
-    list[i] = nested(pointer, at + (i - 1) * step, shape, depth + 1, step)
+    list[i] = nested(read, at + (i - 1) * step, shape, depth + 1, step)
   end
   return list
 end
@@ -89,13 +89,13 @@ end
 --- The elements as nested Lua tables; a number for rank 0.
 function base.methods.totable(t)
   local whole = t:contiguous()
-  return nested(base.data(whole), 0, whole.shape, 1, whole.size)
+  return nested(base.reader(whole), 0, whole.shape, 1, whole.size)
 end
 
 --- The value of a tensor of one element.
 function base.methods.item(t)
   if t.size ~= 1 then errors.usage("item of %s: expected one element, found %d", base.describe(t), t.size) end
-  return tonumber(base.data(t)[0])
+  return base.read(t, 0)
 end
 
 -- -- by rule -----------------------------------------------------------------------------------------------------

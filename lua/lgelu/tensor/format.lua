@@ -159,7 +159,7 @@ function format.tostring(t)
     positions[d] = shown(n, abridged)
   end
   local _, steps = base.layout(t)
-  local data = base.data(t)
+  local read = base.reader(t)
   -- offset counts in C order; the tensor's own strides find the element.
   local values = collect(function(offset)
     local at = 0
@@ -167,7 +167,7 @@ function format.tostring(t)
       at = at + offset % shape[d] * steps[d]
       offset = math.floor(offset / shape[d])
     end
-    return tonumber(data[at])
+    return read(at)
   end, shape, positions, 1, 0, {})
   local write = ENOUGH[dtype] and float_writer(values, dtype) or integer_writer()
   local texts = {}

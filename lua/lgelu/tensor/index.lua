@@ -75,7 +75,7 @@ end
 --- t[key] as a number or a view.
 function index.get(t, key)
   local shape, steps, offset, element = select_part(t, key)
-  if element then return tonumber(base.data(t)[offset]) end
+  if element then return base.read(t, offset) end
   return base.view(t, shape, steps, offset)
 end
 
