@@ -1,6 +1,6 @@
 --- lg.bench: how fast the machine does what lgelu does. Each case is one file, lgelu/bench/<case>.lua, that returns
 --   summary  one line for help
---   gate     the gate it measures when none is named; nil when it has none
+--   gate     the gate it measures when none is named; false: several in turns; nil: it has no gate
 --   columns  the case's own figures, as columns of lgelu.table with key = the field of a record
 --   run      function(options) → list of records. options: gate (nil without one), threads (the team's, while it runs),
 --            say(text): progress for people. A record has the fields of COLUMNS below, less case and peak_mb, which
@@ -13,7 +13,7 @@ local machine = require("lgelu.machine")
 local bench = {}
 
 --- Names of the cases, in the order in which people see them; the only list of them.
-bench.cases = { "gate", "gemm" }
+bench.cases = { "mlp", "gate", "gemm" }
 
 -- What every record has.
 local COLUMNS = {
@@ -37,8 +37,8 @@ end
 
 -- The gate to measure: the one named, which must be of the list, or the case's own.
 local function gate_of(name, case, given)
-  if not given then return case.gate end
-  if not case.gate then errors.usage("bench case %s has no gate: --gate %s does not fit", name, given) end
+  if not given then return case.gate or nil end
+  if case.gate == nil then errors.usage("bench case %s has no gate: --gate %s does not fit", name, given) end
   local names, index = {}, 0
   repeat
     local known = C.lib.lg_list_name("activation", index)

@@ -24,7 +24,7 @@ end
 function verb.run(given)
   local bench, json = require("lgelu.bench"), require("lgelu.recipe.json")
   for _, name in ipairs(given.case and { given.case } or bench.cases) do
-    local has_gate = given.case or bench.case(name).gate
+    local has_gate = given.case or bench.case(name).gate ~= nil
     local records = bench.run(name, {
       gate = has_gate and given.gate or nil,
       threads = given.threads,
