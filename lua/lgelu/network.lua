@@ -43,9 +43,14 @@ local function start_gates(self, o)
   if not lambdas then
     lambdas = gate.init(config.init, count, { t = config.t, seed = self.seed, reparam = config.reparam })
   end
-  for i = 1, count do
-    local lambda = type(lambdas) == "table" and lambdas[i] or lambdas
-    self.gates[i].s_value[0] = gate.s(lambda, config.t, config.reparam)
+  for i, g in ipairs(self.gates) do
+    local lambda = type(lambdas) == "table" and lambdas[config.tie and 1 or i] or lambdas
+    if config.learn == false then
+      check(lib.lg_graph_attr_set(self.graph, g.id, "lambda", lambda))
+      g.fixed_lambda = lambda
+    else
+      g.s_value[0] = gate.s(lambda, config.t, config.reparam)
+    end
   end
 end
 
@@ -118,20 +123,20 @@ function methods:backward() check(lib.lg_graph_backward(self.graph)) end
 
 local stat = ffi.new("double[1]")
 
---- λ of each gate by its present s (or its fixed λ): list in forward order, empty when the gates have no λ.
+--- λ of each gate by its present s, or its fixed λ: list in forward order, empty when the gates have no λ.
 function methods:lambdas()
   local list, config = {}, self.gate_config
   for i, g in ipairs(self.gates) do
-    if g.s then list[i] = gate.lambda(g.s_value[0], config.t, config.reparam) end
+    list[i] = g.fixed_lambda or (g.s and gate.lambda(g.s_value[0], config.t, config.reparam))
   end
   return list
 end
 
---- s of each gate, as lambdas().
+--- s of each gate, as lambdas(); NaN for a fixed λ, which has none.
 function methods:s_values()
   local list = {}
   for i, g in ipairs(self.gates) do
-    if g.s then list[i] = g.s_value[0] end
+    list[i] = g.fixed_lambda and 0 / 0 or (g.s and g.s_value[0])
   end
   return list
 end
@@ -140,7 +145,7 @@ end
 function methods:lambda_grads()
   local list = {}
   for i, g in ipairs(self.gates) do
-    if g.s then
+    if g.s or g.fixed_lambda then
       check(lib.lg_graph_node_stat(stat, self.graph, g.id, 1))
       list[i] = stat[0]
     end

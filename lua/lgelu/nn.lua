@@ -189,7 +189,7 @@ function builder:gate(x, options)
   local name = path(self, "gate", options and options.name)
   local attrs = { kind = lib.lg_list_find("activation", config.kind) }
   local inputs, gate = { x }, { name = name }
-  if config.kind == "lambda_gelu" then
+  if config.kind == "lambda_gelu" and config.learn ~= false then -- a fixed λ is an attribute, without s
     attrs.reparam, attrs.t = lib.lg_list_find("reparam", config.reparam), config.t
     local s = config.tie and self.tied_s
     if not s then

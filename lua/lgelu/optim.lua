@@ -15,7 +15,7 @@ local HYPER = {
 
 --- The optimizer of a training network.
 -- @param net  a network   @param config  resolved optimizer section   @param gate_config  resolved gate section
--- @return optimizer with field groups: list of { name, multiplier, decay, count, trainable, lower }
+-- @return optimizer with field groups: list of { name, multiplier, decay, count, lower }
 function optim.new(net, config, gate_config)
   local out = ffi.new("lg_optim *[1]")
   check(lib.lg_optim_new(out, net.graph, lib.lg_list_find("optimizer", config.name)))
@@ -27,21 +27,18 @@ function optim.new(net, config, gate_config)
     if value ~= nil then check(lib.lg_optim_set(self.handle, name, value)) end
   end
   local decay = config.weight_decay or 0
-  local learned = gate_config.kind == "lambda_gelu"
   local groups = {
-    { name = "weights", multiplier = 1, decay = decay, trainable = true },
-    { name = "no_decay", multiplier = 1, decay = config.decay_biases and decay or 0, trainable = true },
+    { name = "weights", multiplier = 1, decay = decay },
+    { name = "no_decay", multiplier = 1, decay = config.decay_biases and decay or 0 },
     {
       name = "gates", multiplier = gate_config.c or 1, decay = config.decay_gates and decay or 0,
-      trainable = learned and gate_config.learn ~= false, lower = learned and gate_config.reparam == "none" and 1
-        or nil,
+      lower = gate_config.reparam == "none" and 1 or nil, -- the naive update: λ learned directly, clamped
     },
   }
   local index = ffi.new("int32_t[1]")
   for _, group in ipairs(groups) do
     group.count = 0
-    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay, group.lower or -math.huge,
-      group.trainable and 1 or 0))
+    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay, group.lower or -math.huge, 1))
     for _, p in ipairs(net.params) do
       if p.group == group.name then
         check(lib.lg_optim_assign(self.handle, p.id, index[0]))
@@ -89,8 +86,8 @@ end
 function methods:describe()
   local lines = {}
   for _, g in ipairs(self.groups) do
-    lines[#lines + 1] = ("%-9s %9d numbers, rate x %g, decay %g%s%s"):format(g.name, g.count, g.multiplier, g.decay,
-      g.trainable and "" or ", frozen", g.lower and (", at least %g"):format(g.lower) or "")
+    lines[#lines + 1] = ("%-9s %9d numbers, rate x %g, decay %g%s"):format(g.name, g.count, g.multiplier, g.decay,
+      g.lower and (", at least %g"):format(g.lower) or "")
   end
   return table.concat(lines, "\n")
 end

@@ -65,10 +65,16 @@ describe("a training", function()
   end)
 
   it("keeps fixed gates and those with c = 0 where they started", function()
-    for _, gate in ipairs({ "lambda = 2, learn = false", "lambda = {1.5, 2, 3}, c = 0" }) do
-      local _, lambda = run(text(nil, gate))
+    local fixed = { "lambda = 2, learn = false", "lambda = 1, learn = false", "lambda = {1.5, 2, 3}, c = 0",
+      'init = "hard", tie = true, learn = false' }
+    for _, gate in ipairs(fixed) do
+      local reader, lambda = run(text(nil, gate))
+      assert.are.equal(3, #lambda[1])
       assert.are.same(lambda[1], lambda[4])
+      assert.are.equal("done", reader.attrs.status)
     end
+    local gelu, one = run(text(nil, 'kind = "gelu"')), run(text(nil, "lambda = 1, learn = false"))
+    assert.are.same(gelu:epochs().val_loss, one:epochs().val_loss) -- λ = 1 is GELU, to the bit
   end)
 
   it("moves tied gates together", function()
@@ -82,7 +88,8 @@ describe("a training", function()
 
   for _, kind in ipairs({ "relu", "gelu", "gelu_tanh", "gelu_sigmoid", "silu", "identity" }) do
     it("works with " .. kind .. ", which has no λ", function()
-      local reader, lambda = run(text(nil, ("kind = %q"):format(kind), "optimizer = { lr = 0.02 }"), { "train.epochs=6" })
+      local source = text(nil, ("kind = %q"):format(kind), "optimizer = { lr = 0.02 }")
+      local reader, lambda = run(source, { "train.epochs=6" })
       assert.are.equal("done", reader.attrs.status)
       assert.are.equal(0, #lambda[1])
       assert.is_true(reader:best().val_score > 0.7)
