@@ -38,7 +38,8 @@ function optim.new(net, config, gate_config)
   local index = ffi.new("int32_t[1]")
   for _, group in ipairs(groups) do
     group.count = 0
-    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay, group.lower or -math.huge, 1))
+    check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay,
+      group.lower or -math.huge, 1))
     for _, p in ipairs(net.params) do
       if p.group == group.name then
         check(lib.lg_optim_assign(self.handle, p.id, index[0]))
