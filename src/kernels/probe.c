@@ -206,6 +206,8 @@ lg_status lg_probe_gate(double *fwd_s, double *bwd_s, int32_t activation, double
   LG_TRY(new_streams(&s, &room, floats, 1));
   int64_t tiles = (floats + TILE - 1) / TILE;
   lg_status status = fastest(fwd_s, forward_tile, &s, tiles, threads, seconds / 2);
+  lg_parallel(tiles, fill_tile,
+              &s); /* forward's output, subnormal in places at large λ, is no gradient to measure with */
   if (status == LG_OK) status = fastest(bwd_s, backward_tile, &s, tiles, threads, seconds / 2);
   lg_release(room);
   return status;
