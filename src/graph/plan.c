@@ -57,10 +57,13 @@ static int32_t last_turn(const lg_graph *g, int32_t i) {
   return last;
 }
 
+/* Does a backward run at the node's turn? An absorbing op's runs when its gate's does, if only for the gate's s. */
+static int has_backward(const lg_graph *g, const lg_node *node) { return g->nodes[node->exec]->on_path; }
+
 /* Does the backward that handles node j read its k-th input? An absorbing op reads the residual again, since it
  * computes what the gate was given anew. */
-static int reads_in_backward(const lg_node *node, int32_t k) {
-  return node->on_path &&
+static int reads_in_backward(const lg_graph *g, const lg_node *node, int32_t k) {
+  return has_backward(g, node) &&
          ((node->absorbed && node->delegate < 0 && node->op == LG_OP_ID_add) || op_of(node)->reads & 1u << k);
 }
 
@@ -81,7 +84,7 @@ static void value_lifetimes(planner *p) {
     for (int32_t k = 0; k < node->n_in; k++) {
       buffer *b = root_of(p, at(p, VALUE, node->in[k]));
       live_until(b, node->exec);
-      if (reads_in_backward(node, k)) live_until(b, backward_time(p, node->exec));
+      if (reads_in_backward(g, node, k)) live_until(b, backward_time(p, node->exec));
     }
     live_until(root_of(p, at(p, VALUE, j)), at(p, VALUE, j)->death);
   }
@@ -144,10 +147,10 @@ static void scratch(planner *p) {
     if (op->saved_bytes) saved->bytes = op->saved_bytes(&node->call);
     int32_t turn = node->exec;
     saved->birth = turn;
-    saved->death = node->on_path ? backward_time(p, turn) : turn;
+    saved->death = has_backward(p->g, node) ? backward_time(p, turn) : turn;
     if (op->work_bytes) f->bytes = op->work_bytes(&node->call, 0);
     f->birth = f->death = turn;
-    if (op->work_bytes && node->on_path) b->bytes = op->work_bytes(&node->call, 1);
+    if (op->work_bytes && has_backward(p->g, node)) b->bytes = op->work_bytes(&node->call, 1);
     b->birth = b->death = backward_time(p, turn);
   }
 }
@@ -228,8 +231,8 @@ static void connect(planner *p) {
       if (node->on_path) node->grad.data = grads + node->arena_offset;
     } else if (node->kind == LG_KIND_OP) {
       const buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
-      if (!(op_of(node)->flags & LG_OP_ALIAS))
-        node->value.data = work + value->offset; /* aliases: set as they are run */
+      if (!(op_of(node)->flags & LG_OP_ALIAS) && !node->absorbed)
+        node->value.data = work + value->offset; /* aliases: set as they are run; absorbed: there is none */
       if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
       if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
       if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;

@@ -34,7 +34,8 @@ typedef struct lg_call {
   int32_t dtype, training;          /* of the graph; training: 1 in mode 1 */
   uint64_t seed, step;
   /* Fusion (graph/fuse.c). epilogue: a gate that this op computes as well, or NULL; its call has s, attributes, output,
-   * and where absorbed the gradient of s. residual: what is added before that gate, or NULL, and its gradient. */
+   * and where absorbed the gradient of s. residual: what is added before that gate, or NULL, and its gradient.
+   * An absorbing op's backward may write over dout, which nobody reads after it. */
   const struct lg_call *epilogue;
   const lg_slot *residual;
   lg_slot *dresidual;

@@ -7,6 +7,10 @@
   X(linear, "x[…, k] · W[n, k]ᵀ (+ b[n]) → […, n]")                                                                    \
   X(bias, "x[…, n] + b[n]")                                                                                            \
   X(gate, "activation of x; λ-GELU takes s as its second input or a fixed λ")                                          \
+  X(batch_norm, "x[…, n] normalized for each channel n by the batch's or the running statistics, · gamma + beta")      \
+  X(max_pool, "largest of each window of x[B, H, W, C]; the first one of equals")                                      \
+  X(avg_pool, "mean of each window of x[B, H, W, C]; padding counts as zeros")                                         \
+  X(global_pool, "mean over height and width of x[B, H, W, C] → [B, C]")                                               \
   X(add, "a + b of equal shapes: residual sums")                                                                       \
   X(reshape, "the same elements in another shape")                                                                     \
   X(flatten, "all dimensions from an axis on become one")                                                              \

@@ -1,7 +1,8 @@
 --- opkit: checks one op on one sample: values against the sample's own plain formula, gradients against a four-point
 -- difference in float64 on the shipping code, float32 against float64, shared inputs, batch of one.
 -- Used by ops_spec.lua; a sample file (tests/spec/ops/<op>_samples.lua) returns a list of
---   { name =, inputs = { {shape = {…}, labels = k or nil, low =, high =, s = true for a float64 gate parameter }, … },
+--   { name =, inputs = { {shape = {…}, labels = k or nil, low =, high =, s = true for a float64 gate parameter, state =
+--     true for a state, which has no gradient }, … },
 --     attrs = {…}, reference = function(values, shapes, attrs) → flat list (or number),  kinks = function(x) → true
 -- when
 --     the derivative jumps near x (such elements are moved away), f32 = tolerance of float32 (default 2e-6), step = }
@@ -68,7 +69,7 @@ end
 function opkit.build(name, sample, dtype, values, shared, mode)
   local out, op = ffi.new("lg_graph *[1]"), lib.lg_list_find("op", name)
   check(lib.lg_graph_new(out, lib.lg_list_find("dtype", dtype)))
-  local g = { graph = ffi.gc(out[0], lib.lg_graph_free), dtype = dtype, params = {}, bound = {}, mode = mode or 1 }
+  local g = { graph = ffi.gc(out[0], lib.lg_graph_free), dtype = dtype, params = {}, states = {}, bound = {}, mode = mode or 1 }
   local id, ids, dims = ffi.new("int32_t[1]"), ffi.new("int32_t[8]"), ffi.new("int64_t[8]")
   for i, input in ipairs(sample.inputs) do
     for k, d in ipairs(input.shape) do
@@ -79,6 +80,9 @@ function opkit.build(name, sample, dtype, values, shared, mode)
     if input.labels then
       check(lib.lg_graph_input(id, g.graph, index, #input.shape, dims, "x" .. i, ""))
       g.bound[#g.bound + 1] = { id = id[0], values = values[i], shape = input.shape, dtype = kind }
+    elseif input.state then
+      check(lib.lg_graph_state(id, g.graph, index, #input.shape, dims, "x" .. i, ""))
+      g.states[#g.states + 1] = { id = id[0], values = values[i], dtype = kind }
     else
       check(lib.lg_graph_param(id, g.graph, index, #input.shape, dims, "x" .. i, ""))
       g.params[#g.params + 1] = { id = id[0], input = i, n = size_of(input.shape), dtype = kind }
@@ -130,6 +134,14 @@ function opkit.build(name, sample, dtype, values, shared, mode)
     check(lib.lg_graph_bind(g.graph, b.id, b.tensor))
   end
   local view = ffi.new("lg_tensor *[1]")
+  for _, s in ipairs(g.states) do
+    check(lib.lg_graph_value(view, g.graph, s.id))
+    s.value = data(view[0], s.dtype)
+    lib.lg_tensor_free(view[0])
+    for k, v in ipairs(s.values) do
+      s.value[k - 1] = v
+    end
+  end
   for _, p in ipairs(g.params) do
     check(lib.lg_graph_value(view, g.graph, p.id))
     p.value = data(view[0], p.dtype)

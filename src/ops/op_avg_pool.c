@@ -1,0 +1,49 @@
+/* op_avg_pool.c: the mean of each window of x[B, H, W, C], channels last; padding counts as zeros, as in PyTorch's
+ * default. One image is one tile. */
+#include "../core/threads.h"
+#include "op_list.h"
+#include "pool_windows.h"
+#include <string.h>
+
+static const lg_attr attrs[] = {LG_POOL_ATTRS};
+
+static void forward_tile(void *context, int64_t image) {
+  const lg_call *c = context;
+  lg_windows w = lg_pool_windows(c);
+  if (c->dtype == LG_F32)
+    lg_k_avg_pool_f32(lg_pool_at(c->out, image), lg_pool_at(c->in[0], image), &w);
+  else
+    lg_k_avg_pool_f64(lg_pool_at(c->out, image), lg_pool_at(c->in[0], image), &w);
+}
+
+static lg_status forward(const lg_call *c) {
+  lg_parallel(c->out->shape[0], forward_tile, (void *)c);
+  return LG_OK;
+}
+
+static void backward_tile(void *context, int64_t image) {
+  const lg_call *c = context;
+  lg_windows w = lg_pool_windows(c);
+  void *dx = lg_pool_at(c->din[0], image);
+  const void *dy = lg_pool_at(c->dout, image);
+  if (!c->acc[0]) memset(dx, 0, (size_t)lg_pool_image(c->in[0]) * (size_t)lg_dtype_bytes(c->dtype));
+  if (c->dtype == LG_F32)
+    lg_k_avg_pool_bwd_f32(dx, dy, &w);
+  else
+    lg_k_avg_pool_bwd_f64(dx, dy, &w);
+}
+
+static lg_status backward(const lg_call *c) {
+  if (c->din[0]) lg_parallel(c->out->shape[0], backward_tile, (void *)c);
+  return LG_OK;
+}
+
+const lg_op lg_op_avg_pool = {
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .attrs = attrs,
+    .infer = lg_pool_infer,
+    .forward = forward,
+    .backward = backward,
+    .flops = lg_pool_flops,
+};
