@@ -181,6 +181,71 @@ function builder:linear(x, units, options)
   return self:op("linear", inputs, nil, name)
 end
 
+-- A size in both directions from a number or { height, width }.
+local function pair(self, value, default, least, what)
+  if value == nil then value = default end
+  local h, w = value, value
+  if type(value) == "table" then h, w = value[1], value[2] end
+  for _, v in ipairs({ h or false, w or false }) do
+    if type(v) ~= "number" or v < least or v % 1 ~= 0 then
+      errors.usage("%s: conv2d: %s must be a whole number from %d on, or two of them, found %s", place(self), what,
+        least, tostring(v))
+    end
+  end
+  return h, w
+end
+
+-- How weights start that see k inputs each.
+local CONV_INIT = {
+  uniform = function(k) return { kind = "uniform", a = -1 / math.sqrt(k), b = 1 / math.sqrt(k) } end,
+  he_normal = function(k) return { kind = "normal", a = 0, b = math.sqrt(2 / k) } end,
+}
+
+--- Convolution of channels-last images: x[batch, h, w, c] → [batch, oh, ow, channels].
+-- @param options  { kernel = 3, stride = 1, padding = 0, each a number or { height, width }; padding also { top =,
+-- left =, bottom =, right = }; groups = 1; bias = true; init = "uniform"|"he_normal"; name = }. With uniform, weights
+-- start in ±1/√k, k = kernel height · width · c/groups, as PyTorch's Conv2d does; with he_normal, with deviation √(2/k)
+-- (He et al. 2015, fan in). Biases start in ±1/√k.
+function builder:conv2d(x, channels, options)
+  need_node(x, "conv2d")
+  options = options or {}
+  local c, groups = x.shape[4], options.groups or 1
+  if #x.shape ~= 4 or type(c) ~= "number" then
+    errors.usage("%s: conv2d: expected images [batch, height, width, channels], found [%s]", place(self),
+      table.concat(x.shape, ", "))
+  end
+  channels = pair(self, channels, nil, 1, "channels")
+  local kh, kw = pair(self, options.kernel, 3, 1, "kernel")
+  local attrs = { groups = pair(self, groups, 1, 1, "groups") }
+  attrs.stride_h, attrs.stride_w = pair(self, options.stride, 1, 1, "stride")
+  local padding = options.padding
+  if type(padding) == "table" and not padding[1] then
+    for _, side in ipairs({ "top", "left", "bottom", "right" }) do
+      attrs["pad_" .. side] = pair(self, padding[side], 0, 0, "padding")
+    end
+  else
+    attrs.pad_top, attrs.pad_left = pair(self, padding, 0, 0, "padding")
+    attrs.pad_bottom, attrs.pad_right = attrs.pad_top, attrs.pad_left
+  end
+  local init = CONV_INIT[options.init or "uniform"]
+  if not init then
+    errors.usage("%s: conv2d: there is no init '%s'%s", place(self), tostring(options.init),
+      errors.suggest(tostring(options.init), CONV_INIT))
+  end
+  local inputs_each = math.max(1, math.floor(c / groups)) -- where groups do not divide c, the op says so
+  local k, name = kh * kw * inputs_each, path(self, "conv", options.name)
+  local saved = self.scopes
+  self.scopes = {}
+  local inputs = { x, self:param(name .. ".weight", { channels, kh, kw, inputs_each }, init(k)) }
+  if options.bias ~= false then inputs[3] = self:param(name .. ".bias", { channels }, CONV_INIT.uniform(k)) end
+  self.scopes = saved
+  return self:op("conv2d", inputs, attrs, name)
+end
+
+--- Images [batch, c, h, w], as data sets give them, → [batch, h, w, c], as convolutions and pools take them.
+function builder:channels_last(x, options) return self:op("channels_last", { x }, nil,
+  path(self, "channels_last", options and options.name)) end
+
 --- The activation of the recipe's gate section; each call is one gate, with its own λ (unless they are tied).
 -- @param options  { name = }
 function builder:gate(x, options)

@@ -5,6 +5,8 @@
 
 #define LG_OP_LIST(X)                                                                                                  \
   X(linear, "x[…, k] · W[n, k]ᵀ (+ b[n]) → […, n]")                                                                    \
+  X(conv2d, "convolution of x[B, h, w, ci] with w[co, kh, kw, ci/groups] (+ b[co])")                                   \
+  X(channels_last, "images [B, c, h, w] → [B, h, w, c]")                                                               \
   X(bias, "x[…, n] + b[n]")                                                                                            \
   X(gate, "activation of x; λ-GELU takes s as its second input or a fixed λ")                                          \
   X(batch_norm, "x[…, n] normalized for each channel n by the batch's or the running statistics, · gamma + beta")      \
