@@ -96,11 +96,19 @@ typedef struct conv_run {
 } conv_run;
 
 #define REAL float
-#define KERNEL(name) lg_k_##name##_f32
+#define GEMM lg_k_gemm_f32
+#define IM2COL lg_k_im2col_f32
+#define COL2IM lg_k_col2im_f32
+#define ADD lg_k_add_f32
+#define BIAS_GATE lg_k_bias_gate_fwd_f32
 #define NAME(name) lg_conv_##name##_f32
 #include "conv_im2col_template.h"
 
 #define REAL double
-#define KERNEL(name) lg_k_##name##_f64
+#define GEMM lg_k_gemm_f64
+#define IM2COL lg_k_im2col_f64
+#define COL2IM lg_k_col2im_f64
+#define ADD lg_k_add_f64
+#define BIAS_GATE lg_k_bias_gate_fwd_f64
 #define NAME(name) lg_conv_##name##_f64
 #include "conv_im2col_template.h"

@@ -1,13 +1,13 @@
 /* conv_im2col_template.h: the passes for one element type. Not a header of its own: conv_im2col.c includes it once a
- * type, with REAL (the type), KERNEL(x) and NAME(x) (names of leaf kernels and of these functions) defined. */
+ * type, with REAL (the type), NAME(x) (these functions' names) and the leaf kernels of that type defined. */
 
 void NAME(tail_rows)(REAL *y, int64_t row0, int64_t rows, int64_t co, const lg_conv_tail *tail) {
   REAL *z = y + row0 * co;
-  if (tail->gated)
-    KERNEL(bias_gate_fwd)
-    ((REAL *)tail->gated + row0 * co, z, tail->bias, (REAL)tail->lambda, rows, co, co, co, tail->activation);
-  else if (tail->bias)
-    for (int64_t i = 0; i < rows; i++) KERNEL(add)(z + i * co, z + i * co, tail->bias, co);
+  if (tail->gated) {
+    BIAS_GATE((REAL *)tail->gated + row0 * co, z, tail->bias, (REAL)tail->lambda, rows, co, co, co, tail->activation);
+  } else if (tail->bias) {
+    for (int64_t i = 0; i < rows; i++) ADD(z + i * co, z + i * co, tail->bias, co);
+  }
 }
 
 /* y[rows, co] of one block, group by group: patches[rows, k] · w[co/groups, k]ᵀ. */
@@ -19,9 +19,8 @@ static void NAME(fwd_block)(const conv_run *r, int64_t block, REAL *col) {
   REAL *y = r->out;
   for (int64_t g = 0; g < c->groups; g++) {
     const REAL *patches = col ? col : x + row0 * c->ci + g * cig;
-    if (col) KERNEL(im2col)(col, x, c, g, row0, rows, 0, c->kh * c->kw);
-    KERNEL(gemm)
-    (y + row0 * c->co + g * cog, patches, w + g * cog * k, rows, cog, k, col ? k : c->ci, k, c->co, 0, 1, 1, 0);
+    if (col) IM2COL(col, x, c, g, row0, rows, 0, c->kh * c->kw);
+    GEMM(y + row0 * c->co + g * cog, patches, w + g * cog * k, rows, cog, k, col ? k : c->ci, k, c->co, 0, 1, 1, 0);
   }
   NAME(tail_rows)(y, row0, rows, c->co, r->tail);
 }
@@ -50,8 +49,8 @@ static void NAME(dx_image)(const conv_run *r, int64_t image, REAL *col) {
   for (int64_t row0 = image * c->oh * c->ow; row0 < end; row0 += r->cut.rows) {
     const int64_t rows = lesser(r->cut.rows, end - row0);
     for (int64_t g = 0; g < c->groups; g++) {
-      KERNEL(gemm)(col, dy + row0 * c->co + g * cog, w + g * cog * k, rows, k, cog, c->co, k, k, 0, 0, 1, 0);
-      KERNEL(col2im)(dx, col, c, g, row0, rows);
+      GEMM(col, dy + row0 * c->co + g * cog, w + g * cog * k, rows, k, cog, c->co, k, k, 0, 0, 1, 0);
+      COL2IM(dx, col, c, g, row0, rows);
     }
   }
 }
@@ -61,9 +60,8 @@ static void NAME(dx_block)(const conv_run *r, int64_t block) {
   const int64_t cig = c->ci / c->groups, cog = c->co / c->groups;
   const int64_t row0 = block * r->cut.rows, rows = lesser(r->cut.rows, all_rows(c) - row0);
   for (int64_t g = 0; g < c->groups; g++)
-    KERNEL(gemm)
-    ((REAL *)r->out + row0 * c->ci + g * cig, (const REAL *)r->a + row0 * c->co + g * cog,
-     (const REAL *)r->b + g * cog * cig, rows, cig, cog, c->co, cig, c->ci, 0, 0, 1, r->acc ? 1 : 0);
+    GEMM((REAL *)r->out + row0 * c->ci + g * cig, (const REAL *)r->a + row0 * c->co + g * cog,
+         (const REAL *)r->b + g * cog * cig, rows, cig, cog, c->co, cig, c->ci, 0, 0, 1, r->acc ? 1 : 0);
 }
 
 static void NAME(dx_slot)(void *context, int64_t slot) {
@@ -98,9 +96,9 @@ static void NAME(dw_tile)(const conv_run *r, int64_t tile, REAL *col) {
   for (int64_t b = split * d->row_blocks / d->splits; b < (split + 1) * d->row_blocks / d->splits; b++) {
     const int64_t row0 = b * d->rows, rows = lesser(d->rows, all_rows(c) - row0);
     const REAL *patches = col ? col : x + row0 * c->ci + g * cig;
-    if (col) KERNEL(im2col)(col, x, c, g, row0, rows, tap0, taps);
-    KERNEL(gemm)
-    (to, dy + row0 * c->co, patches, units, taps * cig, rows, c->co, col ? taps * cig : c->ci, k, 1, 0, 1, add ? 1 : 0);
+    if (col) IM2COL(col, x, c, g, row0, rows, tap0, taps);
+    GEMM(to, dy + row0 * c->co, patches, units, taps * cig, rows, c->co, col ? taps * cig : c->ci, k, 1, 0, 1,
+         add ? 1 : 0);
     add = 1;
   }
 }
@@ -134,5 +132,9 @@ void NAME(im2col_dw)(REAL *dw, const REAL *dy, const REAL *x, const lg_conv *c, 
   if (r.dw.splits > 1) lg_parallel(ceil_div(c->co * patch_size(c), SUM_TILE), NAME(dw_sum_tile), &r);
 }
 #undef REAL
-#undef KERNEL
+#undef GEMM
+#undef IM2COL
+#undef COL2IM
+#undef ADD
+#undef BIAS_GATE
 #undef NAME
