@@ -23,10 +23,13 @@ end
 local FILL = { constant = 0, uniform = 1, normal = 2 }
 
 local function fill(self, seed)
-  for _, p in ipairs(self.params) do
-    local init = p.init
-    if init.kind ~= "gate" then check(lib.lg_graph_fill(self.graph, p.id, FILL[init.kind], init.a, init.b or 0,
-      seed)) end
+  for _, list in ipairs({ self.params, self.states }) do
+    for _, leaf in ipairs(list) do
+      local init = leaf.init
+      if init.kind ~= "gate" then
+        check(lib.lg_graph_fill(self.graph, leaf.id, FILL[init.kind], init.a, init.b or 0, seed))
+      end
+    end
   end
 end
 
@@ -59,7 +62,7 @@ end
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
 --   dtype = "f32"|"f64", seed =, where = "file:line" of the model,
 --   resolve_gates = function (count) that may fill gate.lambda once the number of gates is known }
--- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, info
+-- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, states, info
 function network.new(o)
   local dtype = o.dtype or "f32"
   local b = nn.builder({ dtype = dtype, gate = o.gate, where = o.where })
@@ -87,9 +90,9 @@ function network.new(o)
   local training = o.training ~= false
   check(lib.lg_graph_plan(b.graph, o.batch, training and 1 or 0, loss.id))
   local self = setmetatable({
-    graph = b.graph, gates = b.gates, params = b.params, info = o.info, description = description, seed = o.seed or 0,
-    input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id, gate_config = o.gate,
-      training = training,
+    graph = b.graph, gates = b.gates, params = b.params, states = b.states, info = o.info,
+    description = description, seed = o.seed or 0, gate_config = o.gate, training = training,
+    input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id,
   }, methods)
   for _, g in ipairs(self.gates) do
     if g.s then
@@ -219,7 +222,7 @@ function methods:summary()
   local rows, width = {}, { 0, 0, 0 }
   for id = 0, self.logits do
     local kind = ffi.string(lib.lg_graph_node_kind(self.graph, id))
-    if kind ~= "param" then
+    if kind ~= "param" and kind ~= "state" then
       check(lib.lg_graph_node_shape(rank, shape, self.graph, id))
       local dims, count = {}, 0
       for i = 0, rank[0] - 1 do

@@ -56,7 +56,8 @@ function nn.builder(options)
   check(lib.lg_graph_new(out, lib.lg_list_find("dtype", options.dtype or "f32")))
   return setmetatable({
     graph = ffi.gc(out[0], lib.lg_graph_free), dtype = options.dtype or "f32", gate_config = options.gate,
-    where = options.where or "", scopes = {}, counts = {}, params = {}, gates = {},
+    where = options.where or "", scopes = {}, counts = {}, params = {}, states = {},
+    gates = {},
   }, builder)
 end
 
@@ -146,6 +147,18 @@ function builder:param(name, shape, init, options)
     name = full, id = id[0], shape = shape, init = init, group = options.group
       or (#shape > 1 and "weights" or "no_decay"),
   }
+  return wrap(self, id[0])
+end
+
+--- A tensor that training changes without a gradient, and that checkpoints keep (running statistics).
+-- @param init  as for param
+function builder:state(name, shape, init)
+  local dims, id = ffi.new("int64_t[8]", shape), ffi.new("int32_t[1]")
+  local full = path(self, "state", name)
+  local status = lib.lg_graph_state(id, self.graph, lib.lg_list_find("dtype", self.dtype), #shape, dims, full,
+    place(self))
+  if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
+  self.states[#self.states + 1] = { name = full, id = id[0], shape = shape, init = init }
   return wrap(self, id[0])
 end
 
@@ -301,6 +314,60 @@ function builder:bias(x, options)
   local b = self:param(name .. ".bias", { x.shape[#x.shape] }, { kind = "constant", a = 0 })
   self.scopes = saved
   return self:op("bias", { x, b }, nil, name)
+end
+
+--- Normalizes each channel (the last dimension) over all other dimensions; a gate behind it, and a residual sum in
+-- between, are computed with it. Running statistics are states; gamma starts at 1, beta at 0.
+-- @param options  { name =, eps = 1e-5, momentum = 0.1: weight of the batch in the running statistics }
+function builder:batch_norm(x, options)
+  need_node(x, "batch_norm")
+  options = options or {}
+  local n, name = x.shape[#x.shape], path(self, "bn", options.name)
+  if type(n) ~= "number" then
+    errors.usage("%s: batch_norm: the last dimension of [%s] must be known", place(self), table.concat(x.shape, ", "))
+  end
+  local one, zero = { kind = "constant", a = 1 }, { kind = "constant", a = 0 }
+  local saved = self.scopes
+  self.scopes = {}
+  local inputs = {
+    x, self:param(name .. ".weight", { n }, one), self:param(name .. ".bias", { n }, zero),
+    self:state(name .. ".running_mean", { n }, zero), self:state(name .. ".running_var", { n }, one),
+  }
+  self.scopes = saved
+  return self:op("batch_norm", inputs, { eps = options.eps, momentum = options.momentum }, name)
+end
+
+-- A number for height and width, or { height, width }.
+local function pair(self, value, what)
+  if type(value) == "number" then return value, value end
+  if type(value) == "table" and type(value[1]) == "number" and type(value[2]) == "number" then
+    return value[1], value[2]
+  end
+  errors.usage("%s: %s must be a number or {height, width}, found %s", place(self), what, tostring(value))
+end
+
+local function pool(self, op, x, kernel, options)
+  need_node(x, op)
+  options = options or {}
+  local attrs = {}
+  attrs.kernel_h, attrs.kernel_w = pair(self, kernel, op .. ": kernel")
+  attrs.stride_h, attrs.stride_w = pair(self, options.stride or kernel, op .. ": stride")
+  attrs.pad_top, attrs.pad_left = pair(self, options.padding or 0, op .. ": padding")
+  attrs.pad_bottom, attrs.pad_right = attrs.pad_top, attrs.pad_left
+  return self:op(op, { x }, attrs, path(self, op, options.name))
+end
+
+--- The largest value of each window of x[batch, height, width, channels]. Numbers, or {height, width}.
+-- @param options  { name =, stride = kernel, padding = 0 }
+function builder:max_pool(x, kernel, options) return pool(self, "max_pool", x, kernel, options) end
+
+--- The mean of each window, to which padding counts as zeros; as max_pool.
+function builder:avg_pool(x, kernel, options) return pool(self, "avg_pool", x, kernel, options) end
+
+--- The mean over height and width: [batch, height, width, channels] → [batch, channels].
+function builder:global_pool(x, options)
+  need_node(x, "global_pool")
+  return self:op("global_pool", { x }, nil, path(self, "global_pool", options and options.name))
 end
 
 --- All dimensions behind the batch become one.

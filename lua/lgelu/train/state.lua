@@ -1,6 +1,6 @@
---- train/state: what a training knows between two steps, and its checkpoint: parameters, optimizer state, the step, the
--- best epoch, and the sums of the present epoch. Every step is a function of (recipe, seed, step), so this is all that
--- a resumed run needs to give the bits of an undisturbed one. Called by lgelu.train.
+--- train/state: what a training knows between two steps, and its checkpoint: parameters, states (running statistics),
+-- optimizer state, the step, the best epoch, and the sums of the present epoch. Every step is a function of (recipe,
+-- seed, step), so this is all that a resumed run needs to give the bits of an undisturbed one. Called by lgelu.train.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local store = require("lgelu.store")
@@ -35,6 +35,9 @@ function state.save(path, session, now)
   for _, p in ipairs(session.net.params) do
     tensors["/params/" .. p.name] = session.net:tensor(p.name)
   end
+  for _, s in ipairs(session.net.states) do
+    tensors["/states/" .. s.name] = session.net:tensor(s.name)
+  end
   for name, t in session.opt:state() do
     tensors[name] = t
   end
@@ -50,11 +53,14 @@ local function copy_into(view, stored, name, path)
   check(lib.lg_tensor_copy(view, stored))
 end
 
---- Puts a checkpoint's parameters into the session's network.
+--- Puts a checkpoint's parameters and states into the session's network.
 function state.load_parameters(path, session, checkpoint)
   checkpoint = checkpoint or store.load_checkpoint(path)
   for _, p in ipairs(session.net.params) do
     copy_into(session.net:tensor(p.name), checkpoint.tensors["/params/" .. p.name], p.name, path)
+  end
+  for _, s in ipairs(session.net.states) do
+    copy_into(session.net:tensor(s.name), checkpoint.tensors["/states/" .. s.name], s.name, path)
   end
 end
 

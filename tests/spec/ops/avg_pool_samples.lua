@@ -1,4 +1,5 @@
---- Samples of op avg_pool: overlapping windows, gaps, unequal padding (which counts as zeros), one channel, whole images.
+--- Samples of op avg_pool: overlapping windows, gaps, unequal padding (which counts as zeros), one channel,
+-- whole images.
 local function pooled(v, shapes, a)
   local b, h, w, n = unpack(shapes[1])
   local kh, kw, sh, sw = a.kernel_h or 2, a.kernel_w or 2, a.stride_h or 2, a.stride_w or 2

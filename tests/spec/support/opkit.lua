@@ -69,7 +69,9 @@ end
 function opkit.build(name, sample, dtype, values, shared, mode)
   local out, op = ffi.new("lg_graph *[1]"), lib.lg_list_find("op", name)
   check(lib.lg_graph_new(out, lib.lg_list_find("dtype", dtype)))
-  local g = { graph = ffi.gc(out[0], lib.lg_graph_free), dtype = dtype, params = {}, states = {}, bound = {}, mode = mode or 1 }
+  local g = {
+    graph = ffi.gc(out[0], lib.lg_graph_free), dtype = dtype, params = {}, states = {}, bound = {}, mode = mode or 1,
+  }
   local id, ids, dims = ffi.new("int32_t[1]"), ffi.new("int32_t[8]"), ffi.new("int64_t[8]")
   for i, input in ipairs(sample.inputs) do
     for k, d in ipairs(input.shape) do
