@@ -252,6 +252,9 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
 
 /* An IDX file, plain or gzipped, as a new tensor (u8 for type 0x08; i8, i16, i32 → i32; f32; f64). */
 lg_status lg_idx_read(lg_tensor **out, const char *path);
+/* A file of the binary version of CIFAR-10 (classes 10) or CIFAR-100 (classes 100), plain or gzipped: images u8
+ * [N, 3, 32, 32], labels i32 [N] from label byte `column` of a record (0; of CIFAR-100: 0 coarse, 1 fine). */
+lg_status lg_cifar_read(lg_tensor **images, lg_tensor **labels, const char *path, int32_t classes, int32_t column);
 /* hex[65], bytes: sha256 and size of what a file holds, unpacked when it is gzipped (told by content, not by name). */
 lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
 /* A NumPy .npy file, versions 1 to 3, little-endian: f4 f8 i4; u1 and b1 as u8; i8 as i32 when all values fit. Fortran
@@ -270,6 +273,11 @@ lg_status lg_channel_stats(double *mean, double *sd, const lg_tensor *x, const i
 lg_status lg_loader_new(lg_loader **out, lg_tensor *x, lg_tensor *y, const int64_t *index, int64_t n, int64_t batch,
                         int32_t last, double scale, const double *mean, const double *sd, int32_t channels);
 void lg_loader_free(lg_loader *l);
+/* Random changes of images [N, C, H, W], u8 or f32, a function of (seed, epoch, row): with a border of crop pixels
+ * (0 before normalization: black) a window of the image's size is cut out at a random place; flip 1: half of the images
+ * are mirrored left to right; a square of cutout pixels a side around a random pixel becomes 0 after normalization. 0:
+ * that change is off. Before the first start. */
+lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout);
 /* Starts an epoch: order f(seed, epoch) when shuffle is 1, index order otherwise; skips the first batches (resume). */
 lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip);
 /* Tensors of the next batch, valid until the next call; rows = 0 at the end of the epoch (x and y are then NULL).

@@ -42,7 +42,7 @@ function train.session(resolved)
     resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
     epochs = config.train.epochs, seed = resolved.seed,
     train = data.loader(set, "train", train_index,
-      { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed }),
+      { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed, augment = true }),
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
   }
   if session.val.count == 0 then

@@ -10,6 +10,8 @@ typedef struct {
   float centre, gain;
 } lg_affine;
 
+/* to[n] from n elements at from, u8 or f32. */
+void lg_convert(float *to, const void *from, int32_t dtype, int64_t n, lg_affine a);
 /* to[width] from the row of x at from (u8 or f32 → f32 with affine[channels]; i32 → i32 as it is). */
 void lg_gather_row(void *to, const void *from, const lg_rows *x, const lg_affine *affine);
 #endif

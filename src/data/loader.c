@@ -1,9 +1,10 @@
 /* loader.c: batches, prepared two ahead by one thread of the loader's own. Not from the team of core/threads.c: the
  * thread sleeps on a condition when it is ahead, so it takes a core only while it gathers. Knows rows and their order,
- * not what they mean: a row goes through lg_gather_row, alone, and that is the place where augmentation enters, as a
- * function of (seed, epoch, position). Called by lua/lgelu/data/loader.lua, from one thread at a time. */
+ * not what they mean: a row goes alone through lg_gather_row or, with augmentation, through lg_augment_row, which is a
+ * function of (seed, epoch, row). Called by lua/lgelu/data/loader.lua, from one thread at a time. */
 #include "../core/memory.h"
 #include "../core/rng.h"
+#include "augment.h"
 #include "gather.h"
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +22,9 @@ struct lg_loader {
   int32_t x_rank, y_rank;
   int64_t x_shape[LG_MAX_RANK], y_shape[LG_MAX_RANK]; /* entry 0 unused */
   lg_affine *affine;                                  /* [max(channels, 1)] */
+  lg_augment augment;
+  bool augmented;
+  uint64_t seed, epoch; /* of the present epoch, for augmentation */
   int64_t n, batch, batches;
   int64_t *index, *order;     /* [n]: the rows; the rows in this epoch's order */
   lg_storage *slot[SLOTS][2]; /* x [batch, …], y [batch, …] */
@@ -39,7 +43,11 @@ static void fill(const lg_loader *l, int64_t b) {
   int64_t first = b * l->batch, rows = l->n - first < l->batch ? l->n - first : l->batch;
   for (int64_t i = 0; i < rows; i++) {
     int64_t row = l->order[first + i];
-    lg_gather_row(x + i * x_bytes, l->x.data + row * l->x.stride_bytes, &l->x, l->affine);
+    const char *from = l->x.data + row * l->x.stride_bytes;
+    if (l->augmented)
+      lg_augment_row((float *)(x + i * x_bytes), from, &l->x, l->affine, &l->augment, l->seed, l->epoch, row);
+    else
+      lg_gather_row(x + i * x_bytes, from, &l->x, l->affine);
     memcpy(y + i * l->y.row_bytes, l->y.data + row * l->y.stride_bytes, (size_t)l->y.row_bytes);
   }
 }
@@ -192,6 +200,14 @@ static lg_status check_alive(const lg_loader *l) {
   return LG_OK;
 }
 
+lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout) {
+  LG_TRY(check_alive(l));
+  if (l->started) return lg_fail(LG_ESTATE, "augmentation is chosen before the loader is started");
+  LG_TRY(lg_augment_init(&l->augment, l->x.dtype, l->x_rank, l->x_shape, crop, flip, cutout));
+  l->augmented = crop || flip || cutout;
+  return LG_OK;
+}
+
 lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip) {
   LG_TRY(check_alive(l));
   if (skip < 0 || skip > l->batches)
@@ -207,6 +223,8 @@ lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t
   } else {
     memcpy(l->order, l->index, (size_t)l->n * sizeof *l->order);
   }
+  l->seed = seed;
+  l->epoch = epoch;
   l->made = l->taken = skip;
   l->end = status == LG_OK ? l->batches : skip;
   l->started = status == LG_OK;

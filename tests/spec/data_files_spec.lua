@@ -76,10 +76,16 @@ describe("the manifest", function()
       assert.is_string(entry.title)
       assert.is_string(entry.licence)
       assert.matches("^https://", entry.home)
-      assert.matches("^https://.*/$", entry.download.base)
+      local download = entry.download
+      assert.matches("^https://", download.archive or download.base)
+      if download.archive then assert.matches("^" .. ("%x"):rep(64) .. "$", download.sha256) end
       assert.is_true(#entry.folders > 0 and #entry.files > 0)
       for _, file in ipairs(entry.files) do
-        assert.matches(("%x"):rep(64), file.sha256)
+        assert.matches("^" .. ("%x"):rep(64) .. "$", file.sha256)
+        for _, copy in ipairs(file.copies or {}) do
+          assert.matches("^" .. ("%x"):rep(64) .. "$", copy.sha256)
+          assert.is_string(copy.note)
+        end
         assert.is_true(file.bytes > 0)
       end
     end
@@ -93,6 +99,7 @@ describe("lgelu data", function()
     assert.are.equal(0, status)
     for _, name in ipairs(require("lgelu.data").sources()) do assert.matches("\n" .. name .. " ", text) end
     assert.matches("fashion_mnist +files +55.0 MB +MIT", text)
+    assert.matches("cifar100 +files +184.4 MB +none stated", text)
     assert.matches("moons +generated +%- +%- +needs no files", text)
   end)
 

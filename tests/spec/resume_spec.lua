@@ -10,7 +10,9 @@ os.remove(base)
 -- Long enough that kills fall inside epochs, between them, and into the writing of files.
 local RECIPE = [[
 return {
-  name = "resume", data = { source = "synthetic", n = 1500, n_test = 200, shape = {1, 8, 8}, validation = 0.2 },
+  name = "resume",
+  data = { source = "synthetic", n = 1500, n_test = 200, shape = {1, 8, 8}, validation = 0.2, crop = 2, flip = true,
+    cutout = 3 },
   model = lg.models.mlp{ hidden = { 48, 24 }, dropout = 0.1 },
   gate = { kind = "lambda_gelu", t = 0.1, c = 3, init = "ascending" },
   optimizer = { name = "adamw", lr = 0.003, clip = 1 }, schedule = { name = "cosine", warmup = 0.1 },

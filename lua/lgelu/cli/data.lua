@@ -65,7 +65,9 @@ function actions.check(name)
     require("lgelu.data.find").missing(name, tried, files.by_hand(entry, "a folder " .. entry.folders[1]))
   end
   local results, good = files.check(entry, folder)
-  for _, result in ipairs(results) do io.write(result.path, ": ", result.problem or "as in the manifest", "\n") end
+  for _, result in ipairs(results) do
+    io.write(result.path, ": ", result.problem or result.note or "as in the manifest", "\n")
+  end
   return good and 0 or 1
 end
 

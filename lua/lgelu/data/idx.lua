@@ -1,6 +1,7 @@
 --- Source "idx": images and labels in IDX files (MNIST and its kin), from a folder that the recipe names. Also what
 -- fashion_mnist reads its files with. The format itself is read in src/data/idx.c.
 local C = require("lgelu.C")
+local augment = require("lgelu.data.augment")
 local errors = require("lgelu.errors")
 local find = require("lgelu.data.find")
 local tensor = require("lgelu.tensor")
@@ -19,7 +20,7 @@ idx.limits = {
     doc = "Test rows used, from the first on; 0: all." },
 }
 
-idx.schema = {
+idx.schema = augment.with({
   { key = "path", type = "string", required = true, hashed = false, example = "data.path=/data/mnist",
     doc = "Folder of the files, as it is or below one of the data folders." },
   { key = "train_images", type = "string", default = "train-images-idx3-ubyte",
@@ -32,7 +33,7 @@ idx.schema = {
     doc = "File of test labels; may be missing." },
   { key = "classes", type = "integer", default = 0, min = 0, max = 2 ^ 20, doc = "Classes; 0: the largest label + 1." },
   idx.limits[1], idx.limits[2],
-}
+})
 
 local function read(path)
   local out = C.ffi.new("lg_tensor *[1]")

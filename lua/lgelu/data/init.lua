@@ -5,6 +5,7 @@
 --   batches:start(0); for x, y, rows in batches:each() do … end
 -- What it is not: the sources (one file each, listed in data/sources.lua), nor the readers, which are C (src/data).
 local C = require("lgelu.C")
+local augment = require("lgelu.data.augment")
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
 local find = require("lgelu.data.find")
@@ -87,21 +88,34 @@ local function content_hash(set)
   return C.ffi.string(hex)
 end
 
+--- Pads the images of a set and notes on it what the training loader does to them.
+local function treat_images(set, config)
+  if config.crop == nil then return end -- the source has no images
+  local problem = augment.problem(config, { select(2, unpack(set.train.x.shape)) })
+  if problem then errors.usage("data.%s", problem) end
+  for _, part in ipairs(config.pad > 0 and { set.train, set.test } or {}) do
+    part.x = augment.padded(part.x, config.pad)
+  end
+  set.augment = { crop = config.crop, flip = config.flip, cutout = config.cutout }
+end
+
 --- Loads a data set.
 -- @param config  {source = name, …}: the `data` section of a recipe, or a part of it; missing keys get their defaults
 -- @return set: name (its source's), description, classes, labels (names of classes, or nil), input_shape (of one row),
 --   train = {x = u8 or f32 [N, …], y = i32 [N]}, test = the same or nil; x, y = train's;
 --   scale, mean, sd: a batch holds (x·scale − mean)/sd per channel; mean and sd are nil until data.split or the first
 --   loader takes them from the training rows (normalization = "training rows"), or given ("constants");
---   sha256 of the content; found_in (folder, or nil when generated); notes = list of lines for the log
+--   augment = { crop =, flip =, cutout = } for images, else nil; sha256 of the content, before any padding;
+--   found_in (folder, or nil when generated); notes = list of lines for the log
 function data.load(config)
   config = fill_in(config)
   local set = data.source(config.source).load(config)
   set.name = config.source
+  set.sha256 = content_hash(set)
+  treat_images(set, config)
   set.normalization = set.mean and "constants" or "training rows"
   set.input_shape = { select(2, unpack(set.train.x.shape)) }
   set.x, set.y = set.train.x, set.train.y
-  set.sha256 = content_hash(set)
   set.notes = data.source(config.source).kind == "files" and find.notes() or {}
   return set
 end

@@ -13,6 +13,7 @@ Loader.__index = Loader
 -- option → type, default
 local OPTIONS = {
   batch = { "number", 128 }, last = { "string", "keep" }, shuffle = { "boolean", false }, seed = { "number", 0 },
+  augment = { "boolean", false },
 }
 
 local function read_options(given)
@@ -78,7 +79,8 @@ local loader = {}
 -- @param name   its part: "train" or "test"
 -- @param index  i32 tensor or list of 1-based rows (from data.split), or nil: all
 -- @param given  batch = 128; last = "keep" (a smaller last batch) or "drop"; shuffle = false: the index's order, true:
---               an order f(seed, epoch); seed = 0
+--               an order f(seed, epoch); seed = 0; augment = false: true for the random changes of set.augment, which
+--               are a function of (seed, epoch, row)
 -- @return loader: l:start(epoch[, skip]), l:next() or l:each(), l:batches(), l:free(); l.count: rows of the index,
 --         l.batch; l.note: a line for the log when the last batch was decided on, or nil
 function loader.new(set, name, index, given)
@@ -93,8 +95,12 @@ function loader.new(set, name, index, given)
   local handle = ffi.new("lg_loader *[1]")
   check(lib.lg_loader_new(handle, part.x, part.y, rows, n, options.batch, last, set.scale, numbers(set.mean),
     numbers(set.sd), #set.mean))
+  local owned, changes = ffi.gc(handle[0], lib.lg_loader_free), options.augment and set.augment
+  if changes and (changes.crop > 0 or changes.flip or changes.cutout > 0) then
+    check(lib.lg_loader_augment(owned, changes.crop, changes.flip and 1 or 0, changes.cutout))
+  end
   return setmetatable({
-    handle = ffi.gc(handle[0], lib.lg_loader_free), count = n, batch = options.batch, shuffle = options.shuffle,
+    handle = owned, count = n, batch = options.batch, shuffle = options.shuffle,
     seed = options.seed, note = note,
   }, Loader)
 end

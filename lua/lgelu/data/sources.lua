@@ -3,5 +3,7 @@
 --   doc     one line
 --   kind    "files" or "generated"
 --   schema  list of entries as in lgelu.recipe.schema: the keys of `data = {source = "<name>", …}`
+--           (sources of images: with those of lgelu.data.augment)
+--   problem function(config) → "key: what is wrong", or nil: what the schema cannot say; may be missing
 --   load    function(config with every key filled in) → set, without what lgelu.data adds (see lgelu.data.load)
-return { "fashion_mnist", "idx", "synthetic", "moons" }
+return { "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons" }

@@ -7,6 +7,7 @@
 -- b in [−0.8, 0.8] (which makes some images truly ambiguous), and the whole shifted by up to one pixel, around the
 -- edges. Kinds of data other than images will be further functions beside `images`.
 local C = require("lgelu.C")
+local augment = require("lgelu.data.augment")
 local random = require("lgelu.data.random")
 local tensors = require("lgelu.data.tensors")
 
@@ -15,7 +16,7 @@ local synthetic = {}
 synthetic.doc = "seeded class-conditional images; needs no files"
 synthetic.kind = "generated"
 
-synthetic.schema = {
+synthetic.schema = augment.with({
   { key = "n", type = "integer", default = 4000, min = 1, max = 1e7, example = "data.n=10000",
     doc = "Images for training and validation together." },
   { key = "n_test", type = "integer", default = 1000, min = 0, max = 1e7, example = "data.n_test=0",
@@ -28,7 +29,7 @@ synthetic.schema = {
     doc = "Standard deviation of a pixel's noise, where a pattern's is 1." },
   { key = "seed", type = "integer", default = 0, min = 0, max = 2 ^ 53, example = "data.seed=7",
     doc = "Seed of patterns and images; the run's seed does not change them." },
-}
+})
 
 local WAVES, HIGHEST = 3, 2 -- plane waves in a pattern; their highest frequency, in periods an image
 local CENTRE, CONTRAST = 128, 40
@@ -116,6 +117,7 @@ function synthetic.problem(config)
   if #config.shape ~= 3 then
     return ("shape: found %d numbers, expected 3: channels, height, width"):format(#config.shape)
   end
+  return augment.problem(config, config.shape)
 end
 
 return synthetic
