@@ -2,7 +2,7 @@
 #include "rows.h"
 
 lg_status lg_rows_of(lg_rows *out, const lg_tensor *t, int32_t channels, const char *what) {
-  if (!t) return lg_fail(LG_EARG, "%s is NULL", what);
+  LG_TRY(lg_tensor_check(t, what));
   char text[256];
   if (t->rank < 1) return lg_fail(LG_ESHAPE, "%s is a scalar, expected rows along its first axis", what);
   int64_t step = 1;

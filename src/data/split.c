@@ -71,7 +71,8 @@ static lg_status split(int64_t *index, int64_t n, int64_t n_val, const int32_t *
 }
 
 lg_status lg_split(int64_t *index, int64_t n, int64_t n_val, const lg_tensor *labels, uint64_t seed) {
-  if (!index || !labels) return lg_fail(LG_EARG, "index or labels is NULL");
+  if (!index) return lg_fail(LG_EARG, "index is NULL");
+  LG_TRY(lg_tensor_check(labels, "labels"));
   if (labels->dtype != LG_I32 || labels->rank != 1 || labels->shape[0] != n || !lg_tensor_contiguous(labels)) {
     char text[256];
     return lg_fail(LG_ESHAPE, "labels are %s, expected contiguous i32[%lld]",

@@ -81,6 +81,11 @@ lg_status lg_h5_new_set(lg_h5 *f, const char *object, int rank, const hsize_t *d
   return closed < 0 ? lg_h5_fail_reason(LG_EIO, f, object, "cannot be written") : LG_OK;
 }
 
+static lg_status check_open(const lg_h5 *f, const char *object, const lg_tensor *t) {
+  lg_status status = lg_tensor_check(t, "the tensor");
+  return status == LG_OK ? LG_OK : lg_fail_context(status, "%s: %s", f->path, object);
+}
+
 /* t itself when it is contiguous, or a contiguous copy; *copy is the caller's to free. */
 static lg_status contiguous(const lg_tensor **out, lg_tensor **copy, const lg_tensor *t) {
   *copy = NULL;
@@ -93,7 +98,7 @@ static lg_status contiguous(const lg_tensor **out, lg_tensor **copy, const lg_te
 
 lg_status lg_h5_write(lg_h5 *f, const char *object, const lg_tensor *t) {
   LG_TRY(lg_h5_check(f, object, 1));
-  if (!t) return lg_h5_fail(LG_EARG, f, object, "the tensor is NULL");
+  LG_TRY(check_open(f, object, t));
   hsize_t dims[LG_MAX_RANK];
   for (int i = 0; i < t->rank; i++) dims[i] = (hsize_t)t->shape[i];
   const lg_tensor *flat;
@@ -209,7 +214,7 @@ static lg_status check_rows(lg_h5 *f, const char *object, int32_t rank, const in
 lg_status lg_h5_write_rows(lg_h5 *f, const char *object, int64_t row, const lg_tensor *t) {
   LG_H5_ID set = H5I_INVALID_HID;
   LG_TRY(lg_h5_open_set(&set, f, object, 1));
-  if (!t) return lg_h5_fail(LG_EARG, f, object, "the tensor is NULL");
+  LG_TRY(check_open(f, object, t));
   int32_t rank, dtype;
   int64_t shape[LG_MAX_RANK];
   LG_TRY(describe(&rank, shape, &dtype, f, object, set));

@@ -31,6 +31,7 @@ int32_t lg_h5_exists(lg_h5 *f, const char *object) {
 
 /* Opens an object, saying which is missing when it is. */
 static lg_status open_object(hid_t *id, lg_h5 *f, const char *object) {
+  LG_TRY(lg_h5_check(f, object, 0));
   if (!lg_h5_exists(f, object)) return lg_h5_fail(LG_EMISSING, f, object, "there is no such group or data set");
   *id = H5Oopen(f->file, object, H5P_DEFAULT);
   if (*id < 0) return lg_h5_fail_reason(LG_EFORMAT, f, object, "cannot be opened");
