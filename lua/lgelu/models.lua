@@ -4,7 +4,7 @@
 -- node }.
 local errors = require("lgelu.errors")
 
-local NAMES = { "mlp" }
+local NAMES = { "mlp", "cnn", "resnet" }
 
 local models = {}
 

@@ -201,8 +201,8 @@ local function pair(self, value, default, least, what)
   if type(value) == "table" then h, w = value[1], value[2] end
   for _, v in ipairs({ h or false, w or false }) do
     if type(v) ~= "number" or v < least or v % 1 ~= 0 then
-      errors.usage("%s: conv2d: %s must be a whole number from %d on, or two of them, found %s", place(self), what,
-        least, tostring(v))
+      errors.usage("%s: %s must be a whole number from %d on, or two of them, found %s", place(self), what, least,
+        tostring(v))
     end
   end
   return h, w
@@ -227,17 +227,17 @@ function builder:conv2d(x, channels, options)
     errors.usage("%s: conv2d: expected images [batch, height, width, channels], found [%s]", place(self),
       table.concat(x.shape, ", "))
   end
-  channels = pair(self, channels, nil, 1, "channels")
-  local kh, kw = pair(self, options.kernel, 3, 1, "kernel")
-  local attrs = { groups = pair(self, groups, 1, 1, "groups") }
-  attrs.stride_h, attrs.stride_w = pair(self, options.stride, 1, 1, "stride")
+  channels = pair(self, channels, nil, 1, "conv2d: channels")
+  local kh, kw = pair(self, options.kernel, 3, 1, "conv2d: kernel")
+  local attrs = { groups = pair(self, groups, 1, 1, "conv2d: groups") }
+  attrs.stride_h, attrs.stride_w = pair(self, options.stride, 1, 1, "conv2d: stride")
   local padding = options.padding
   if type(padding) == "table" and not padding[1] then
     for _, side in ipairs({ "top", "left", "bottom", "right" }) do
-      attrs["pad_" .. side] = pair(self, padding[side], 0, 0, "padding")
+      attrs["pad_" .. side] = pair(self, padding[side], 0, 0, "conv2d: padding")
     end
   else
-    attrs.pad_top, attrs.pad_left = pair(self, padding, 0, 0, "padding")
+    attrs.pad_top, attrs.pad_left = pair(self, padding, 0, 0, "conv2d: padding")
     attrs.pad_bottom, attrs.pad_right = attrs.pad_top, attrs.pad_left
   end
   local init = CONV_INIT[options.init or "uniform"]
@@ -337,22 +337,13 @@ function builder:batch_norm(x, options)
   return self:op("batch_norm", inputs, { eps = options.eps, momentum = options.momentum }, name)
 end
 
--- A number for height and width, or { height, width }.
-local function pair(self, value, what)
-  if type(value) == "number" then return value, value end
-  if type(value) == "table" and type(value[1]) == "number" and type(value[2]) == "number" then
-    return value[1], value[2]
-  end
-  errors.usage("%s: %s must be a number or {height, width}, found %s", place(self), what, tostring(value))
-end
-
 local function pool(self, op, x, kernel, options)
   need_node(x, op)
   options = options or {}
   local attrs = {}
-  attrs.kernel_h, attrs.kernel_w = pair(self, kernel, op .. ": kernel")
-  attrs.stride_h, attrs.stride_w = pair(self, options.stride or kernel, op .. ": stride")
-  attrs.pad_top, attrs.pad_left = pair(self, options.padding or 0, op .. ": padding")
+  attrs.kernel_h, attrs.kernel_w = pair(self, kernel, nil, 1, op .. ": kernel")
+  attrs.stride_h, attrs.stride_w = pair(self, options.stride, kernel, 1, op .. ": stride")
+  attrs.pad_top, attrs.pad_left = pair(self, options.padding, 0, 0, op .. ": padding")
   attrs.pad_bottom, attrs.pad_right = attrs.pad_top, attrs.pad_left
   return self:op(op, { x }, attrs, path(self, op, options.name))
 end

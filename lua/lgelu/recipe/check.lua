@@ -62,7 +62,7 @@ function check.expected(entry)
   local range = check.range(entry)
   local words = {}
   for kind in entry.type:gmatch("[^|]+") do
-    local choices = kind == "string" and check.choices(entry)
+    local choices = (kind == "string" or kind == "integer") and check.choices(entry)
     if choices then
       words[#words + 1] = "one of " .. table.concat(choices, ", ")
     elseif kind == "list" then
@@ -87,15 +87,8 @@ local function is_list(value)
   return n == #value
 end
 
-local ACCEPT = {}
-function ACCEPT.number(entry, value) return type(value) == "number" and in_range(entry, value) end
-function ACCEPT.integer(entry, value)
-  return type(value) == "number" and in_range(entry, value) and value % 1 == 0 and math.abs(value) <= 2 ^ 53
-end
-function ACCEPT.boolean(_, value) return type(value) == "boolean" end
-ACCEPT["function"] = function(_, value) return type(value) == "function" end
-function ACCEPT.string(entry, value)
-  if type(value) ~= "string" then return false end
+-- Is the value among the entry's choices, where it has some?
+local function chosen(entry, value)
   local choices = check.choices(entry)
   if not choices then return true end
   for _, choice in ipairs(choices) do
@@ -103,6 +96,16 @@ function ACCEPT.string(entry, value)
   end
   return false
 end
+
+local ACCEPT = {}
+function ACCEPT.number(entry, value) return type(value) == "number" and in_range(entry, value) end
+function ACCEPT.integer(entry, value)
+  return type(value) == "number" and in_range(entry, value) and value % 1 == 0 and math.abs(value) <= 2 ^ 53
+    and chosen(entry, value)
+end
+function ACCEPT.boolean(_, value) return type(value) == "boolean" end
+ACCEPT["function"] = function(_, value) return type(value) == "function" end
+function ACCEPT.string(entry, value) return type(value) == "string" and chosen(entry, value) end
 function ACCEPT.list(entry, value)
   if type(value) ~= "table" or not is_list(value) then return false end
   for _, item in ipairs(value) do
