@@ -216,7 +216,8 @@ lg_status lg_graph_node_stat(double *value, const lg_graph *g, int32_t node, int
 lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes, lg_graph *g);
 /* Planned bytes: parameters, gradients and activations together with workspace. */
 lg_status lg_graph_memory(int64_t *params, int64_t *grads, int64_t *work, const lg_graph *g);
-/* Seconds and FLOPs of a node's forward and backward since lg_graph_profile(g, 1); g is slower while it is on. */
+/* A node's seconds in training steps since lg_graph_profile(g, 1), and what one step of the present batch costs it:
+ * FLOPs of forward and backward, and the least bytes that both together move. */
 lg_status lg_graph_profile(lg_graph *g, int32_t on);
 lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes,
                              const lg_graph *g, int32_t node);

@@ -6,6 +6,7 @@ local errors = require("lgelu.errors")
 local folder = require("lgelu.train.folder")
 local network = require("lgelu.network")
 local optim = require("lgelu.optim")
+local profile = require("lgelu.profile")
 local progress = require("lgelu.progress")
 local recipe = require("lgelu.recipe")
 local states = require("lgelu.train.state")
@@ -40,7 +41,7 @@ function train.session(resolved)
   local net = network_of(resolved, set)
   local session = {
     resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
-    epochs = config.train.epochs, seed = resolved.seed,
+    epochs = config.train.epochs, seed = resolved.seed, update_seconds = 0, step_seconds = 0, steps = 0, -- for profiles
     train = data.loader(set, "train", train_index,
       { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed, augment = true }),
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
@@ -95,7 +96,9 @@ local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge
 local function update(session, state)
   local config = session.resolved.config
   local lr = optim.rate(config.optimizer.lr, config.schedule, state.step, session.total)
+  local start = lib.lg_clock()
   local ok, e = pcall(session.opt.step, session.opt, state.step + 1, lr)
+  session.update_seconds = session.update_seconds + lib.lg_clock() - start
   if ok then return end
   if type(e) == "table" and e.engine == "nonfinite" then
     stop_nonfinite(session, state, "the gradients' norm", "not finite")
@@ -137,6 +140,8 @@ local function train_epoch(session, run, state, show)
     local loss, score = one_step(session, state, x, y, rows)
     local now = lib.lg_clock()
     state.sums.seconds = before + now - start
+    session.steps = session.steps + 1
+    if session.profile then session.work = session.work or profile.work(session.net) end
     show:step({ epoch = state.epoch, step = state.step, loss = loss, score = score, net = session.net })
     if lib.lg_interrupted() ~= 0 then stop(session, run, state) end
     if now - saved > CHECKPOINT_SECONDS then
@@ -144,6 +149,7 @@ local function train_epoch(session, run, state, show)
       saved = now
     end
   end
+  session.step_seconds = session.step_seconds + lib.lg_clock() - start
 end
 
 local function finish_epoch(session, run, state, show)
@@ -190,12 +196,17 @@ end
 
 local function loop(session, run, state, show)
   show:start(session, run, state)
+  if session.profile then profile.start(session.net) end
   while state.epoch <= session.epochs do
     train_epoch(session, run, state, show)
     finish_epoch(session, run, state, show)
     if lib.lg_interrupted() ~= 0 then stop(session, run, state) end
   end
   finish_run(session, run, state, show)
+  if session.profile and session.steps > 0 then
+    show:line("%s", profile.report(session.net, session.steps, session.step_seconds, session.update_seconds,
+      session.work))
+  end
 end
 
 -- Ends a run that failed or was stopped inside an evaluation; raises the error again.
@@ -211,12 +222,14 @@ end
 --- Trains a resolved recipe into a run folder.
 -- @param resolved  what recipe.load returns
 -- @param options   { out = folder (default runs/<name>-<hash8>-s<seed>), resume = boolean, threads = number,
---                    quiet = boolean: nothing is printed }
+--                    quiet = boolean: nothing is printed, profile = boolean: where the time goes is printed at the end
+-- }
 -- @return exit status 0, and the run's folder. Raises error objects: usage (2), fail (1), interrupted (130).
 function train.run(resolved, options)
   if options.threads then check(lib.lg_init(options.threads)) end
   lib.lg_interrupt_install()
   local session = train.session(resolved)
+  session.profile = options.profile
   local dir = options.out or "runs/" .. resolved.run_name
   local run, state = folder.open(session, dir, options.resume)
   local show = progress.new({

@@ -72,7 +72,7 @@ lg_status lg_node_forward(lg_graph *g, int32_t i) {
   node->call.work = node->work[0];
   double start = g->profile ? lg_clock() : 0;
   lg_status status = op->forward(&node->call);
-  if (g->profile) node->fwd_s += lg_clock() - start;
+  if (g->profile && node->call.training) node->fwd_s += lg_clock() - start;
   return status == LG_OK ? LG_OK : lg_node_fail(node, status);
 }
 

@@ -19,6 +19,7 @@ function run.setup(parser)
     :convert(args.text("--out"))
   parser:flag("--resume", "Go on with a run that was stopped.")
   parser:flag("--dry-run", "Print the resolved recipe and the run's folder; train nothing.")
+  parser:flag("--profile", "Print where the time of training steps went: seconds, FLOPs and bytes of each node.")
   parser:flag("--quiet", "Print the run's folder alone.")
   parser:epilog("Values: defaults < recipe < budget < command line. 'lgelu help recipe' lists all keys.")
 end
@@ -41,6 +42,7 @@ function run.run(given)
   if not given.quiet then io.write(recipe.describe(resolved)) end
   local status, dir = require("lgelu.train").run(resolved, {
     out = given.out, resume = given.resume, threads = given.threads, quiet = given.quiet,
+    profile = given.profile,
   })
   if given.quiet then io.write(dir, "\n") end
   return status
