@@ -199,6 +199,67 @@ describe("getting files", function()
     assert.are.equal("", io.popen(("ls -A '%s'"):format(folder)):read("*a"))
   end)
 
+  -- An entry whose files come as one archive, and the archive's path.
+  local function archive_entry()
+    local entry, home = entry_and_home()
+    local pack = "cd '%s' && gunzip *.gz && mkdir top && mv one two top/ && touch top/other && tar -czf a.tar.gz top"
+    assert(os.execute(pack:format(home)) == 0)
+    local archive = home .. "/a.tar.gz"
+    entry.download = { archive = "file://" .. archive, top = "top", sha256 = sha256(read(archive)) }
+    entry.debian = nil
+    return entry, archive
+  end
+
+  it("unpacks an archive that is right, and nothing of it that is not wanted", function()
+    local entry = archive_entry()
+    local folder, said = temporary_folder() .. "/it's/set", {}
+    files.get(entry, folder, function(line) said[#said + 1] = line end)
+    assert.are.equal("fetching " .. entry.download.archive, said[1])
+    assert.are.equal("two: 3 bytes, as in the manifest", said[3])
+    assert.is_true(select(2, files.check(entry, folder)))
+    assert.are.equal("one\ntwo\n", io.popen(("ls -A \"%s\""):format(folder)):read("*a"))
+    said = {}
+    files.get(entry, folder, function(line) said[#said + 1] = line end)
+    assert.are.equal(2, #said) -- nothing fetched
+    write(folder .. "/two", "owt")
+    files.get(entry, folder, silent)
+    assert.are.equal("two", read(folder .. "/two"))
+  end)
+
+  it("leaves nothing of an archive behind that is wrong or lacks a file", function()
+    local entry, archive = archive_entry()
+    local folder = temporary_folder()
+    local function nothing() assert.are.equal("", io.popen(("ls -A '%s'"):format(folder)):read("*a")) end
+    entry.files[2].sha256 = sha256("owt")
+    local message = refused("fail", "two: found sha256 " .. sha256("two"), files.get, entry, folder, silent)
+    assert.matches("By hand:\n  put these files, plain or .gz, into " .. folder .. " (from file://", message, 1, true)
+    nothing()
+    entry.files[2].sha256 = sha256("two")
+    entry.files[3] = { name = "three", bytes = 1, sha256 = sha256("3") }
+    refused("fail", "top/three: Not found in archive", files.get, entry, folder, silent)
+    nothing()
+    entry.files[3] = nil
+    write(archive, read(archive) .. "x")
+    refused("fail", "expected sha256 " .. entry.download.sha256, files.get, entry, folder, silent)
+    nothing()
+    os.remove(archive)
+    refused("fail", "curl: (37)", files.get, entry, folder, silent)
+    nothing()
+  end)
+
+  it("takes a known copy for right, with its note", function()
+    local entry, home = entry_and_home()
+    entry.files[2].copies = { { sha256 = sha256("owt"), note = "turned around" } }
+    write(home .. "/two", "owt")
+    local results, good = files.check(entry, home)
+    assert.is_true(good)
+    assert.are.equal("turned around", results[2].note)
+    write(home .. "/two", "tow")
+    results, good = files.check(entry, home)
+    assert.is_false(good)
+    assert.matches("found sha256", results[2].problem, 1, true)
+  end)
+
   it("fails cleanly where it cannot write", function()
     local entry = entry_and_home()
     write("/tmp/lgelu-no-folder", "")
