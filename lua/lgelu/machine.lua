@@ -80,11 +80,14 @@ function machine.facts()
   }
 end
 
---- Every data set with files: list of { name =, folder = where it was found, or nil }.
+--- Every data set with files: list of { name =, folder = where it was found, or nil, package = Debian's that brings it,
+-- or nil }.
 function machine.data_sets()
   local files, entries = require("lgelu.data.files"), require("lgelu.data.manifest").all()
   local sets = {}
-  for name, entry in pairs(entries) do sets[#sets + 1] = { name = name, folder = (files.locate(entry)) } end
+  for name, entry in pairs(entries) do
+    sets[#sets + 1] = { name = name, folder = (files.locate(entry)), package = entry.debian }
+  end
   table.sort(sets, function(a, b) return a.name < b.name end)
   return sets
 end

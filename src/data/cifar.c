@@ -48,20 +48,20 @@ static lg_status content_bytes(int64_t *bytes, const char *path) {
 }
 
 static lg_status check_size(const format *f, int64_t bytes, const char *path) {
-  int64_t record = record_bytes(f), whole = bytes / record, over = bytes % record;
-  if (bytes == 0)
-    return lg_fail(LG_EFORMAT, "%s: is empty, expected %s records of %lld bytes", path, f->name, (long long)record);
-  if (over == 0) return LG_OK;
-  for (int i = 0; i < FORMATS; i++)
-    if (bytes % record_bytes(&formats[i]) == 0)
+  long long record = record_bytes(f);
+  if (bytes == 0) return lg_fail(LG_EFORMAT, "%s: is empty, expected %s records of %lld bytes", path, f->name, record);
+  if (bytes % record == 0) return LG_OK;
+  for (int i = 0; i < FORMATS; i++) {
+    long long other = record_bytes(&formats[i]);
+    if (bytes % other == 0)
       return lg_fail(LG_EFORMAT,
-                     "%s: %lld bytes are %lld %s records of %lld bytes, expected %s, whose records have %lld", path,
-                     (long long)bytes, (long long)(bytes / record_bytes(&formats[i])), formats[i].name,
-                     (long long)record_bytes(&formats[i]), f->name, (long long)record);
+                     "%s: %lld bytes are %lld of %s's records of %lld bytes, expected %s, whose records have %lld",
+                     path, (long long)bytes, bytes / other, formats[i].name, other, f->name, record);
+  }
   return lg_fail(LG_EFORMAT,
-                 "%s: %lld bytes are %lld %s records of %lld bytes and %lld bytes more: the file is cut short "
-                 "or not of this format",
-                 path, (long long)bytes, (long long)whole, f->name, (long long)record, (long long)over);
+                 "%s: %lld bytes are %lld of %s's records of %lld bytes with %lld left over: the file is cut "
+                 "short or not of this format",
+                 path, (long long)bytes, bytes / record, f->name, record, bytes % record);
 }
 
 /* One record to its row; row counts from 0. */

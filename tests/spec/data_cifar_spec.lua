@@ -111,10 +111,12 @@ describe("cifar100", function()
   local good = records(TRAIN, 0)
   -- What is wrong with train.bin → what the message says.
   local WRONG = {
-    { "a file cut short", good:sub(1, -2), "9221 bytes are 2 CIFAR-100 records of 3074 bytes and 3073 bytes more: "
-      .. "the file is cut short or not of this format" },
-    { "a file that is too long", good .. "x", "are 3 CIFAR-100 records of 3074 bytes and 1 bytes more" },
-    { "CIFAR-10's records", records({ { 1 }, { 2 } }, 0), "6146 bytes are 2 CIFAR-10 records of 3073 bytes, expected "
+    { "a file cut short", good:sub(1, -2), "9221 bytes are 2 of CIFAR-100's records of 3074 bytes with 3073 left "
+      .. "over: the file is cut short or not of this format" },
+    { "a file that is too long", good .. "x",
+      "are 3 of CIFAR-100's records of 3074 bytes with 1 left over" },
+    { "CIFAR-10's records", records({ { 1 }, { 2 } }, 0),
+      "6146 bytes are 2 of CIFAR-10's records of 3073 bytes, expected "
       .. "CIFAR-100, whose records have 3074" },
     { "an empty file", "", "is empty, expected CIFAR-100 records of 3074 bytes" },
     { "a fine label of 100", records({ { 3, 99 }, { 0, 100 } }, 0),
@@ -190,7 +192,7 @@ describe("cifar10", function()
   it("refuses CIFAR-100's records, a label of 10, a missing file", function()
     local folder = folder10()
     write(folder .. "/data_batch_3.bin", records({ { 1, 2 } }, 0))
-    assert.matches("data_batch_3.bin: 3074 bytes are 1 CIFAR-100 records of 3074 bytes, expected CIFAR-10",
+    assert.matches("data_batch_3.bin: 3074 bytes are 1 of CIFAR-100's records of 3074 bytes, expected CIFAR-10",
       refused("fail", { source = "cifar10", path = folder }), 1, true)
     write(folder .. "/data_batch_3.bin", records({ { 10 } }, 0))
     assert.matches("label 10 of record 1 (at byte 0) is outside 0..9 of CIFAR-10",
@@ -210,7 +212,7 @@ describe("lg_cifar_read", function()
     local path = folder100() .. "/train.bin"
     for _, case in ipairs({ { path, 20, 0, "classes = 20, expected 10" }, { path, 100, 2, "column = 2" },
       { path, 10, 1, "column = 1, expected one of CIFAR-10's 1 label bytes" }, { "", 100, 0, "path" },
-      { path, 10, 0, "CIFAR-100 records" } }) do
+      { path, 10, 0, "CIFAR-100's records" } }) do
       assert.are_not.equal(0, lib.lg_cifar_read(x, y, case[1], case[2], case[3]))
       assert.matches(case[4], ffi.string(lib.lg_last_error()), 1, true)
       assert.is_true(x[0] == nil and y[0] == nil)

@@ -129,10 +129,11 @@ function warnings.gnuplot(f)
   if not f.gnuplot then return "gnuplot is missing, so lgelu figure cannot draw: apt-get install gnuplot-nox" end
 end
 
+-- Sets that come as packages are expected; the others are fetched by those who want them.
 function warnings.data(f)
   local missing = {}
   for _, set in ipairs(f.data) do
-    if not set.folder then missing[#missing + 1] = set.name end
+    if not set.folder and set.package then missing[#missing + 1] = set.name end
   end
   if #missing == 0 then return nil end
   return ("data sets that are not here: %s; 'lgelu data get NAME' fetches one"):format(table.concat(missing, ", "))
@@ -171,7 +172,7 @@ local function rows(f)
   row("LuaJIT", "%s, %s, compiler %s", f.luajit.version, f.luajit.gc64 and "GC64" or "without GC64",
     f.luajit.jit and "on" or "off")
   row("gnuplot", "%s", f.gnuplot or "missing")
-  for _, set in ipairs(f.data) do row("data " .. set.name, "%s", set.folder or "missing") end
+  for _, set in ipairs(f.data) do row("data " .. set.name, "%s", set.folder or "not here: lgelu data get " .. set.name) end
   return list
 end
 
