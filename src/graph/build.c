@@ -115,6 +115,17 @@ static lg_status append(lg_node **out, lg_graph *g, int32_t kind, const char *na
 
 static void drop_last(lg_graph *g) { node_free(g->nodes[--g->n]); }
 
+static const int64_t ADDRESSABLE = (int64_t)1 << 47; /* bytes of a process; plan.c adds up offsets up to n times that */
+
+/* Fails unless a node of that shape has at most `most` bytes. */
+static lg_status check_bytes(const lg_slot *s, int64_t most) {
+  int64_t bytes = lg_shape_size(s->rank, s->shape);
+  char text[160];
+  if (bytes >= 0 && !__builtin_mul_overflow(bytes, (int64_t)lg_dtype_bytes(s->dtype), &bytes) && bytes <= most)
+    return LG_OK;
+  return lg_fail(LG_ESHAPE, "%s is larger than any memory", lg_slot_text(text, sizeof text, s));
+}
+
 static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int32_t rank, const int64_t *shape,
                       const char *name, const char *where) {
   if (!id) return lg_fail(LG_EARG, "node is NULL");
@@ -125,20 +136,23 @@ static lg_status leaf(int32_t *id, lg_graph *g, int32_t kind, int32_t dtype, int
   LG_TRY(append(&node, g, kind, name, where));
   node->value.dtype = dtype;
   node->value.rank = rank;
-  int64_t size = 1;
-  for (int32_t i = 0; i < rank; i++) {
+  lg_status status = LG_OK;
+  for (int32_t i = 0; i < rank && status == LG_OK; i++) {
     int batch = kind == LG_KIND_INPUT && i == 0 && shape[0] == -1;
     node->declared[i] = shape[i];
     node->value.shape[i] = batch ? LG_BATCH_PROBE : shape[i];
-    if ((!batch && shape[i] < 1) || __builtin_mul_overflow(size, node->value.shape[i], &size)) {
+    if (!batch && shape[i] < 1) {
       char text[160];
-      lg_status status = lg_fail(LG_ESHAPE, "%s: every dimension must be at least 1%s",
-                                 lg_shape_text(text, sizeof text, dtype, rank, shape),
-                                 kind == LG_KIND_INPUT ? ", or -1 for the batch in front" : "");
-      status = lg_node_fail(node, status);
-      drop_last(g);
-      return status;
+      status = lg_fail(LG_ESHAPE, "%s: every dimension must be at least 1%s",
+                       lg_shape_text(text, sizeof text, dtype, rank, shape),
+                       kind == LG_KIND_INPUT ? ", or -1 for the batch in front" : "");
     }
+  }
+  if (status == LG_OK) status = check_bytes(&node->value, INT64_MAX);
+  if (status != LG_OK) {
+    status = lg_node_fail(node, status);
+    drop_last(g);
+    return status;
   }
   node->needs_grad = kind == LG_KIND_PARAM;
   *id = g->n - 1;
@@ -186,7 +200,8 @@ static lg_status fill_op(lg_graph *g, lg_node *node, const lg_op *op, int32_t n_
     if (!op->no_grad && g->nodes[inputs[i]]->needs_grad) node->needs_grad = 1;
   }
   lg_node_call(g, node);
-  return op->infer(&node->call);
+  LG_TRY(op->infer(&node->call));
+  return check_bytes(&node->value, INT64_MAX);
 }
 
 lg_status lg_graph_op(int32_t *id, lg_graph *g, int32_t op_id, int32_t n_inputs, const int32_t *inputs, int32_t n_attrs,
@@ -290,6 +305,7 @@ lg_status lg_graph_attr_set(lg_graph *g, int32_t id, const char *attr, double va
       status = lg_fail(LG_ESHAPE, "%s = %g would change the node's shape", attr, value);
     was.data = node->value.data;
     node->value = was;
+    g->forward_done = 0;
   }
   if (status != LG_OK) {
     node->attr[i] = before;
@@ -302,10 +318,9 @@ lg_status lg_graph_infer(lg_graph *g, int64_t batch) {
   for (int32_t i = 0; i < g->n; i++) {
     lg_node *node = g->nodes[i];
     if (node->kind == LG_KIND_INPUT && node->value.rank && node->declared[0] == -1) node->value.shape[0] = batch;
-    if (node->kind == LG_KIND_OP) {
-      lg_status status = lg_op_get(node->op)->infer(&node->call);
-      if (status != LG_OK) return lg_node_fail(node, status);
-    }
+    lg_status status = node->kind == LG_KIND_OP ? lg_op_get(node->op)->infer(&node->call) : LG_OK;
+    if (status == LG_OK) status = check_bytes(&node->value, batch == LG_BATCH_PROBE ? INT64_MAX : ADDRESSABLE);
+    if (status != LG_OK) return lg_node_fail(node, status);
     void *grad = node->grad.data;
     node->grad = node->value;
     node->grad.data = grad;

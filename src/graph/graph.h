@@ -31,7 +31,9 @@ typedef struct lg_node {
 struct lg_graph {
   int32_t dtype, n, capacity;
   lg_node **nodes; /* in order of creation, which is a topological order */
-  int planned, training, profile, forward_done;
+  int planned, training, profile;
+  int plan_begun;   /* planning has left marks: another attempt would find them */
+  int forward_done; /* 1 + mode of the forward that values and shapes are of; 0: none, or something changed since */
   int32_t loss;
   int64_t max_batch, batch; /* batch: rows of the present binding; 0 before the first */
   lg_storage *params;       /* values of parameters and states */
@@ -46,8 +48,10 @@ lg_node *lg_graph_turn(const lg_graph *g, int32_t i);
 void lg_graph_fuse(lg_graph *g);
 /* Gives an op's call its pointers (slots, attributes); used by build for inference and by plan. */
 void lg_node_call(lg_graph *g, lg_node *node);
-/* Infers all shapes for `batch` rows. */
+/* Infers all shapes for `batch` rows; fails where a node would be larger than any machine's memory. */
 lg_status lg_graph_infer(lg_graph *g, int64_t batch);
+/* All inputs are bound, and of one batch; shapes follow it. */
+lg_status lg_graph_settle(lg_graph *g);
 /* What forward does at node i's turn: an alias takes its input's address, a fused gate is done already. */
 lg_status lg_node_forward(lg_graph *g, int32_t i);
 lg_node *lg_graph_get(const lg_graph *g, int32_t node); /* NULL when there is none; sets the last error */

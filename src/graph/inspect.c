@@ -34,6 +34,8 @@ static int describe_bad(char *text, int32_t bytes, const lg_slot *s, const char 
 lg_status lg_graph_find_nonfinite(int32_t *node, char *text, int32_t text_bytes, lg_graph *g) {
   if (!g || !node) return lg_fail(LG_EARG, "the graph or node is NULL");
   if (!g->planned || !g->batch) return lg_fail(LG_ESTATE, "there was no forward yet");
+  LG_TRY(lg_graph_settle(g));
+  g->forward_done = 0;
   *node = -1;
   for (int32_t i = 0; i < g->n; i++) { /* values share memory, so each is looked at right after it was computed */
     lg_node *x = g->nodes[i];

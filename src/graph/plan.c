@@ -267,6 +267,8 @@ lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_
   if (max_batch < 1) return lg_fail(LG_EARG, "max_batch = %lld must be at least 1", (long long)max_batch);
   if (training) LG_TRY(check_loss(g, loss));
   LG_TRY(lg_graph_infer(g, max_batch));
+  if (g->plan_begun) return lg_fail(LG_ESTATE, "planning failed before: build the graph anew");
+  g->plan_begun = 1;
   lg_graph_fuse(g);
   if (training) {
     mark_path(g, loss);

@@ -31,16 +31,18 @@ lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value) {
                                 lg_shape_text(want, sizeof want, node->value.dtype, node->value.rank, node->declared),
                                 (long long)g->max_batch));
   }
+  if (value->storage == g->work)
+    return lg_node_fail(node, lg_fail(LG_EARG, "the tensor lies in this graph's own workspace: bind a copy of it"));
   lg_tensor *view;
   LG_TRY(lg_tensor_view(&view, value, value->rank, value->shape, value->stride, 0));
   lg_tensor_free(node->bound);
   node->bound = view;
+  g->forward_done = 0;
   node->value.data = lg_tensor_data(view);
   return LG_OK;
 }
 
-/* All inputs bound, and of one batch; shapes follow it. */
-static lg_status settle_batch(lg_graph *g) {
+lg_status lg_graph_settle(lg_graph *g) {
   int64_t batch = 0;
   const lg_node *first = NULL;
   for (int32_t i = 0; i < g->n; i++) {
@@ -58,6 +60,7 @@ static lg_status settle_batch(lg_graph *g) {
   }
   if (!batch) batch = 1;
   if (batch == g->batch) return LG_OK;
+  g->batch = 0; /* unknown, should a shape fail */
   LG_TRY(lg_graph_infer(g, batch));
   g->batch = batch;
   return LG_OK;
@@ -93,7 +96,7 @@ lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t st
   LG_TRY(need_plan(g));
   if (mode != 0 && mode != 1) return lg_fail(LG_EARG, "mode %d is neither 0 (evaluation) nor 1 (training)", mode);
   if (mode && !g->training) return lg_fail(LG_ESTATE, "the graph was planned for evaluation only");
-  LG_TRY(settle_batch(g));
+  LG_TRY(lg_graph_settle(g));
   prepare_calls(g, mode, seed, step);
   g->forward_done = 0;
   for (int32_t i = 0; i < g->n; i++) {

@@ -42,8 +42,9 @@ static void column_tile(void *context, int64_t tile) {
 }
 
 static lg_status backward(const lg_call *c) {
-  if (c->din[1]) lg_parallel(lg_column_sum_tiles(c->dout), column_tile, (void *)c);
+  /* Input 0 first: where both are one node, din[1] adds to what din[0] began. In place this moves nothing. */
   if (c->din[0]) lg_op_accumulate(c->din[0], c->dout, c->acc[0]);
+  if (c->din[1]) lg_parallel(lg_column_sum_tiles(c->dout), column_tile, (void *)c);
   return LG_OK;
 }
 

@@ -141,8 +141,13 @@ static void backward_tile(void *context, int64_t tile) {
 static lg_status backward(const lg_call *c) {
   int64_t m = lg_slot_rows(c->out, 1), n = c->in[W]->shape[0], k = c->in[W]->shape[1];
   linear_run r = {.c = c, .dw = cut(n, k), .dx = cut(m, k)};
+  if (c->din[X] && c->din[X] == c->din[W]) { /* x · xᵀ: dW adds to what dx began, so it comes after it */
+    linear_run dx = {.c = c, .dx = cut(m, k)};
+    dx.dx_tiles = tile_count(&dx.dx);
+    lg_parallel(dx.dx_tiles, backward_tile, &dx);
+  }
   r.dw_tiles = c->din[W] ? tile_count(&r.dw) : 0;
-  r.dx_tiles = c->din[X] ? tile_count(&r.dx) : 0;
+  r.dx_tiles = c->din[X] && c->din[X] != c->din[W] ? tile_count(&r.dx) : 0;
   r.db_tiles = c->n_in > B && c->din[B] ? lg_column_sum_tiles(c->dout) : 0;
   lg_parallel(r.dw_tiles + r.dx_tiles + r.db_tiles, backward_tile, &r);
   return LG_OK;

@@ -137,6 +137,50 @@ describe("running", function()
     eval:forward("eval")
     has(fails(eval.forward, eval, "train"), "planned for evaluation only")
   end)
+  it("needs a forward between another binding, another attribute or a search for NaN and backward", function()
+    local net = small()
+    local x, y = batch(8, 4, 3)
+    local few, few_y = batch(2, 4, 3)
+    for _, disturb in ipairs({
+      function() net:bind(few, few_y) end,
+      function() check(lib.lg_graph_attr_set(net.graph, net.gates[1].id, "t", 0.2)) end,
+      function() net:explain_nonfinite() end,
+    }) do
+      net:bind(x, y)
+      net:forward("train")
+      disturb()
+      has(fails(net.backward, net), "backward needs a forward in training mode just before it")
+    end
+    net:bind(few, few_y)
+    assert.is_truthy(net:explain_nonfinite():find("are finite", 1, true)) -- of 2 rows, not of 8
+  end)
+  it("refuses its own workspace as an input", function()
+    local b = nn.builder({ gate = GATE })
+    local x = b:input("input", "f32", { 4 })
+    local y = b:linear(x, 4)
+    check(lib.lg_graph_output(b.graph, y.id))
+    check(lib.lg_graph_plan(b.graph, 8, 0, -1))
+    check(lib.lg_graph_bind(b.graph, x.id, (batch(8, 4, 3))))
+    check(lib.lg_graph_forward(b.graph, 0, 1, 1))
+    local out = ffi.new("lg_tensor *[1]")
+    check(lib.lg_graph_value(out, b.graph, y.id))
+    has(fails(function() check(lib.lg_graph_bind(b.graph, x.id, out[0])) end), "own workspace")
+    lib.lg_tensor_free(out[0])
+  end)
+  it("refuses to plan what no memory can hold, and to plan again after a failure", function()
+    local b = nn.builder({ gate = GATE })
+    local y = b:linear(b:input("input", "f32", { 4 }), 512)
+    check(lib.lg_graph_output(b.graph, y.id))
+    local function plan(rows) check(lib.lg_graph_plan(b.graph, rows, 0, -1)) end
+    has(fails(plan, 2LL ^ 53), "is larger than any memory") -- 2^64 bytes would count as none
+    has(fails(plan, 2LL ^ 61), "is larger than any memory")
+    lib.lg_mem_fail_at(3)
+    has(fails(plan, 8), "cannot allocate")
+    lib.lg_mem_fail_at(0)
+    has(fails(plan, 8), "planning failed before")
+    has(fails(small, { model = function(n, x) return n:op("one_hot", { n:input("far", "i32",
+      { 2 ^ 40 }) }, { classes = 1e9 }, "wide") + x end }), "node 'wide' (one_hot)", "larger than any memory")
+  end)
   it("gives evaluation the same numbers in a plan for evaluation as in one for training", function()
     local a, b = small(), small({ training = false })
     local x, y = batch(8, 4, 3)

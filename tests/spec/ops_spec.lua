@@ -98,6 +98,19 @@ for _, name in ipairs(ops()) do
         assert.is_true(twice < 1e-8, ("shared inputs: off by %.3g at %s"):format(twice, where))
       end)
 
+      for i, a in ipairs(sample.inputs) do
+        for j, b in ipairs(sample.inputs) do
+          local alike = i < j and table.concat(a.shape, ",") == table.concat(b.shape, ",")
+          if alike and not (a.labels or a.s or a.state or b.labels or b.s or b.state) then
+            it(("gradients where inputs %d and %d are one node"):format(i, j), function()
+              local g = opkit.build(name, sample, "f64", values, false, 1, { i, j })
+              local e, place = opkit.gradcheck(g, sample.step)
+              assert.is_true(e < 1e-8, ("off by %.3g at %s"):format(e, place))
+            end)
+          end
+        end
+      end
+
       it("the same bits for 1 and 2 threads", function()
         local before = lib.lg_threads()
         local function bits(threads)

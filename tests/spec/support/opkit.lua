@@ -66,7 +66,8 @@ end
 
 --- A graph around one op. Floats become parameters, so that every one has a gradient; labels become an input.
 -- @param shared  the op twice on the same inputs, summed: gradients must add up
-function opkit.build(name, sample, dtype, values, shared, mode)
+-- @param same    { i, j }: input j is the node of input i
+function opkit.build(name, sample, dtype, values, shared, mode, same)
   local out, op = ffi.new("lg_graph *[1]"), lib.lg_list_find("op", name)
   check(lib.lg_graph_new(out, lib.lg_list_find("dtype", dtype)))
   local g = {
@@ -79,7 +80,9 @@ function opkit.build(name, sample, dtype, values, shared, mode)
     end
     local kind = input.labels and "i32" or input.s and "f64" or dtype
     local index = lib.lg_list_find("dtype", kind)
-    if input.labels then
+    if same and i == same[2] then
+      id[0] = ids[same[1] - 1]
+    elseif input.labels then
       check(lib.lg_graph_input(id, g.graph, index, #input.shape, dims, "x" .. i, ""))
       g.bound[#g.bound + 1] = { id = id[0], values = values[i], shape = input.shape, dtype = kind }
     elseif input.state then
