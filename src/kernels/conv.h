@@ -65,4 +65,17 @@ void lg_conv_im2col_dw_f64(double *dw, const double *dy, const double *x, const 
 /* The tail on rows of y, each of co elements; row0: y's first row within the whole output. */
 void lg_conv_tail_rows_f32(float *y, int64_t row0, int64_t rows, int64_t co, const lg_conv_tail *tail);
 void lg_conv_tail_rows_f64(double *y, int64_t row0, int64_t rows, int64_t co, const lg_conv_tail *tail);
+
+/* -- by Winograd's algorithm (conv_winograd.c): 3×3, stride 1, no groups, float32; runs on the team -------------------
+ */
+/* Outputs a side of a tile, 2 or 4, where it computes c faster than patches do; 0 where it does not, or cannot.
+ * Depends on the shapes of one image only. */
+int64_t lg_conv_winograd_tile(const lg_conv *c);
+/* Bytes of work for forward (backward 0) or for one or both gradients; never fewer for a larger batch. */
+size_t lg_conv_winograd_bytes(const lg_conv *c, int64_t m, int backward);
+void lg_conv_winograd_fwd(float *y, const float *x, const float *w, const lg_conv *c, int64_t m,
+                          const lg_conv_tail *tail, void *work);
+/* dx or dw may be NULL. acc_dx, acc_dw: 1 adds, 0 overwrites. */
+void lg_conv_winograd_bwd(float *dx, float *dw, const float *dy, const float *x, const float *w, const lg_conv *c,
+                          int64_t m, int acc_dx, int acc_dw, void *work);
 #endif

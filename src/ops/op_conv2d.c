@@ -39,6 +39,11 @@ static lg_conv geometry(const lg_call *c) {
                    .left = (int64_t)c->attr[LEFT]};
 }
 
+/* Outputs a side of Winograd's tiles, 0 where the convolution goes by patches. */
+static int64_t winograd_tile(const lg_call *c, const lg_conv *g) {
+  return c->dtype == LG_F32 ? lg_conv_winograd_tile(g) : 0;
+}
+
 static lg_status check_channels(const lg_call *c) {
   const lg_slot *x = c->in[X], *w = c->in[W];
   const int64_t groups = (int64_t)c->attr[GROUPS];
@@ -92,7 +97,10 @@ static lg_status forward(const lg_call *c) {
     tail.gated = c->epilogue->out->data;
     tail.activation = lg_gate_activation(c->epilogue);
   }
-  if (c->dtype == LG_F32)
+  const int64_t tile = winograd_tile(c, &g);
+  if (tile)
+    lg_conv_winograd_fwd(c->out->data, c->in[X]->data, c->in[W]->data, &g, tile, &tail, c->work);
+  else if (c->dtype == LG_F32)
     lg_conv_im2col_fwd_f32(c->out->data, c->in[X]->data, c->in[W]->data, &g, &tail, c->work);
   else
     lg_conv_im2col_fwd_f64(c->out->data, c->in[X]->data, c->in[W]->data, &g, &tail, c->work);
@@ -104,17 +112,24 @@ static void bias_tile(void *context, int64_t tile) {
   lg_column_sum_tile(c->din[B], c->dout, c->acc[B], tile);
 }
 
+static void backward_f32(const lg_call *c, const lg_conv *g) {
+  const float *x = c->in[X]->data, *w = c->in[W]->data, *dy = c->dout->data;
+  float *dx = c->din[X] ? c->din[X]->data : NULL, *dw = c->din[W] ? c->din[W]->data : NULL;
+  const int64_t tile = winograd_tile(c, g);
+  if (tile && (dx || dw)) {
+    lg_conv_winograd_bwd(dx, dw, dy, x, w, g, tile, c->acc[X], c->acc[W], c->work);
+    return;
+  }
+  if (dw) lg_conv_im2col_dw_f32(dw, dy, x, g, c->acc[W], c->work);
+  if (dx) lg_conv_im2col_dx_f32(dx, dy, w, g, c->acc[X], c->work);
+}
+
 static lg_status backward(const lg_call *c) {
   const lg_conv g = geometry(c);
-  const void *x = c->in[X]->data, *w = c->in[W]->data, *dy = c->dout->data;
-  if (c->din[W] && c->dtype == LG_F32)
-    lg_conv_im2col_dw_f32(c->din[W]->data, dy, x, &g, c->acc[W], c->work);
-  else if (c->din[W])
-    lg_conv_im2col_dw_f64(c->din[W]->data, dy, x, &g, c->acc[W], c->work);
-  if (c->din[X] && c->dtype == LG_F32)
-    lg_conv_im2col_dx_f32(c->din[X]->data, dy, w, &g, c->acc[X], c->work);
-  else if (c->din[X])
-    lg_conv_im2col_dx_f64(c->din[X]->data, dy, w, &g, c->acc[X], c->work);
+  const lg_slot *dx = c->din[X], *dw = c->din[W];
+  if (c->dtype == LG_F32) backward_f32(c, &g);
+  if (c->dtype == LG_F64 && dw) lg_conv_im2col_dw_f64(dw->data, c->dout->data, c->in[X]->data, &g, c->acc[W], c->work);
+  if (c->dtype == LG_F64 && dx) lg_conv_im2col_dx_f64(dx->data, c->dout->data, c->in[W]->data, &g, c->acc[X], c->work);
   if (c->n_in > B && c->din[B]) lg_parallel(lg_column_sum_tiles(c->dout), bias_tile, (void *)c);
   return LG_OK;
 }
@@ -123,6 +138,8 @@ static lg_status backward(const lg_call *c) {
 static size_t work_bytes(const lg_call *c, int backward) {
   const lg_conv g = geometry(c);
   const size_t width = (size_t)lg_dtype_bytes(c->dtype);
+  const int64_t tile = winograd_tile(c, &g);
+  if (tile) return lg_conv_winograd_bytes(&g, tile, backward);
   if (!backward) return lg_conv_im2col_bytes(&g, LG_CONV_FWD, width);
   const size_t dw = c->din[W] ? lg_conv_im2col_bytes(&g, LG_CONV_DW, width) : 0;
   const size_t dx = c->din[X] ? lg_conv_im2col_bytes(&g, LG_CONV_DX, width) : 0;
