@@ -67,9 +67,12 @@ static double bytes_of(const lg_slot *s) { return s ? (double)lg_slot_size(s) * 
  * and what its op asks for, and writes the gradients. An absorbed or fused gate's share is with the op that has it. */
 static double least_bytes(const lg_node *node, const lg_op *op) {
   const lg_call *c = &node->call, *gate = c->epilogue;
-  if (node->fused || node->delegate >= 0 || op->flags & LG_OP_ALIAS || (node->absorbed && !gate)) return 0;
-  double bytes = bytes_of(gate ? gate->out : NULL) + (node->absorbed ? 0 : bytes_of(c->out)) + bytes_of(c->residual);
-  for (int32_t i = 0; i < node->n_in; i++) bytes += bytes_of(c->in[i]);
+  if (node->delegate >= 0 || op->flags & LG_OP_ALIAS || (node->absorbed && !gate)) return 0;
+  double bytes = 0;
+  if (!node->fused) {
+    bytes = bytes_of(gate ? gate->out : NULL) + (node->absorbed ? 0 : bytes_of(c->out)) + bytes_of(c->residual);
+    for (int32_t i = 0; i < node->n_in; i++) bytes += bytes_of(c->in[i]);
+  }
   if (!node->on_path) return bytes;
   bytes += bytes_of(node->absorbed ? gate->out : c->out) + bytes_of(c->dresidual) + bytes_of(c->residual);
   for (int32_t i = 0; i < node->n_in; i++)
