@@ -172,7 +172,9 @@ local function rows(f)
   row("LuaJIT", "%s, %s, compiler %s", f.luajit.version, f.luajit.gc64 and "GC64" or "without GC64",
     f.luajit.jit and "on" or "off")
   row("gnuplot", "%s", f.gnuplot or "missing")
-  for _, set in ipairs(f.data) do row("data " .. set.name, "%s", set.folder or "not here: lgelu data get " .. set.name) end
+  for _, set in ipairs(f.data) do
+    row("data " .. set.name, "%s", set.folder or "not here: lgelu data get " .. set.name)
+  end
   return list
 end
 
