@@ -3,7 +3,7 @@ local step = require("lgelu.bench.step")
 
 local CASE = {
   model = { arch = "resnet", depth = 18, width = 64 },
-  info = { classes = 100, input_shape = { 3, 32, 32 } }, batch = 128, warmup = 1, steps = 8, block = 1,
+  info = { classes = 100, input_shape = { 3, 32, 32 } }, batch = 128, warmup = 1, steps = 5, block = 1,
 }
 
 return {

@@ -3,8 +3,8 @@
 -- changes the shape, a 1×1 convolution does so on its shortcut. Gates: after the stem's normalization, after each
 -- block's first one, and after each residual sum: 17 at depth 18, 33 at depth 34.
 -- Convolutions have no bias and start normal with deviation √(2/k), k inputs each (He et al. 2015), which is our
--- choice: the normalization behind each makes the scale a matter of the learning rate only. PyTorch's default is uniform
--- in ±1/√k.
+-- choice: the normalization behind each makes the scale a matter of the learning rate only. PyTorch's default is
+-- uniform in ±1/√k.
 local BLOCKS = { [18] = { 2, 2, 2, 2 }, [34] = { 3, 4, 6, 3 } } -- of each stage
 
 local function conv_norm(nn, x, channels, kernel, stride, number)
