@@ -47,7 +47,9 @@ describe("lgelu doctor", function()
     assert.equal("ok", found.status)
     assert.is_true(found.threads >= 1 and found.threads <= found.cpus)
     assert.truthy(found.blas.name:find("^OpenBLAS"))
-    assert.truthy(found.speed.gemm_1 > 0.01 and found.speed.gemm_1 < 1.2 * found.speed.fma_1)
+    assert.truthy(found.speed.gemm_1 > 0.01)
+    -- The sanitizers slow the engine's own loop down, but not the BLAS.
+    if not os.getenv("LGELU_PRELOAD") then assert.truthy(found.speed.gemm_1 < 1.2 * found.speed.fma_1) end
     assert.truthy(found.speed.copy_all > 1e8)
     assert.is_true(found.memory.available <= found.memory.total and found.memory.total > 1e8)
     assert.is_table(found.warnings)
