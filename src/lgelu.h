@@ -204,7 +204,8 @@ lg_status lg_graph_grad(lg_tensor **out, lg_graph *g, int32_t node);
 /* Fills a parameter or state: kind 0 with the constant a, 1 uniform in [a, b), 2 normal with mean a and deviation b;
  * element i is f(seed, the node's number, i). */
 lg_status lg_graph_fill(lg_graph *g, int32_t node, int32_t kind, double a, double b, uint64_t seed);
-/* Borrows the tensor's memory for an input (same dtype, contiguous, rows ≤ max_batch) until the next bind. */
+/* Borrows the tensor's memory for an input (same dtype, contiguous, rows ≤ max_batch, not of the graph's own workspace)
+ * until the next bind. Backward then needs a new forward. */
 lg_status lg_graph_bind(lg_graph *g, int32_t input, lg_tensor *value);
 /* mode 0 evaluation, 1 training (dropout on; its mask is f(seed, step, node, element)). Fails with "interrupted" on
  * Ctrl-C. */
@@ -336,9 +337,7 @@ lg_status lg_h5_read_texts(char **text, int64_t *n, lg_h5 *f, const char *object
 lg_status lg_file_replace(const char *path, const void *data, int64_t bytes);
 /* The same for a file written by others: fsync tmp, rename to path. */
 lg_status lg_file_commit(const char *tmp, const char *path);
-lg_status lg_file_copy(const char *from, const char *to);
-lg_status lg_dir_make(const char *path);     /* with those above it; fine when it is there */
-lg_status lg_dir_make_new(const char *path); /* "exists" when it is there */
+lg_status lg_dir_make(const char *path); /* with those above it; fine when it is there */
 /* A lock on a folder, held until it is released or the process ends, however it ends. "state" with the holder's process
  * when another has it. Where the file system knows no locks, everybody gets it. lg_lock_taken: 1 when somebody has it.
  */

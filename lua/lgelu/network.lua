@@ -57,6 +57,20 @@ local function start_gates(self, o)
   end
 end
 
+-- A parameter that the loss does not depend on would be counted, stored and never learn: a slip in the model.
+local function refuse_idle(b)
+  local out = ffi.new("lg_tensor *[1]")
+  for _, p in ipairs(b.params) do
+    local status = lib.lg_graph_grad(out, b.graph, p.id)
+    if status == lib.lg_list_find("status", "state") then
+      errors.usage("%s: the model's output does not depend on '%s': use its layer, or leave it out",
+        ffi.string(lib.lg_graph_node_where(b.graph, p.id)), p.name)
+    end
+    check(status)
+    lib.lg_tensor_free(out[0])
+  end
+end
+
 --- Builds, plans and fills a network.
 -- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
@@ -89,6 +103,7 @@ function network.new(o)
   end
   local training = o.training ~= false
   check(lib.lg_graph_plan(b.graph, o.batch, training and 1 or 0, loss.id))
+  if training then refuse_idle(b) end
   local self = setmetatable({
     graph = b.graph, gates = b.gates, params = b.params, states = b.states, info = o.info,
     description = description, seed = o.seed or 0, gate_config = o.gate, training = training,

@@ -90,8 +90,6 @@ static void prepare_calls(lg_graph *g, int32_t mode, uint64_t seed, uint64_t ste
 
 /* Evaluation can be stopped between any two nodes. A training step cannot: it ends whole, so that what is saved after
  * Ctrl-C is the state after a step; the loop looks at the flag between steps. */
-static lg_status polled(void) { return lg_interrupted() ? lg_fail(LG_EINTR_, "stopped by Ctrl-C") : LG_OK; }
-
 lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t step) {
   LG_TRY(need_plan(g));
   if (mode != 0 && mode != 1) return lg_fail(LG_EARG, "mode %d is neither 0 (evaluation) nor 1 (training)", mode);
@@ -100,7 +98,7 @@ lg_status lg_graph_forward(lg_graph *g, int32_t mode, uint64_t seed, uint64_t st
   prepare_calls(g, mode, seed, step);
   g->forward_done = 0;
   for (int32_t i = 0; i < g->n; i++) {
-    if (!mode) LG_TRY(polled());
+    if (!mode) LG_TRY(lg_interrupt_poll("evaluation"));
     LG_TRY(lg_node_forward(g, i));
   }
   g->forward_done = 1 + mode;

@@ -1,4 +1,4 @@
-/* file.c: durable whole-file writes, copies and folders. Called by run stores, checkpoints and exports.
+/* file.c: durable whole-file writes, and folders. Called by run stores, checkpoints and exports.
  * What it is not: formats. A file appears under its name complete and on the disk, or not at all. */
 #define _GNU_SOURCE
 #include "../core/status.h"
@@ -71,7 +71,7 @@ static lg_status finish(lg_status status, int fd, const char *tmp, const char *p
 lg_status lg_file_replace(const char *path, const void *data, int64_t bytes) {
   if (!path || bytes < 0 || (!data && bytes)) return lg_fail(LG_EARG, "file_replace: path, data or bytes is not valid");
   char tmp[PATH_MAX];
-  int fd;
+  int fd = -1;
   LG_TRY(open_beside(&fd, tmp, path));
   return finish(write_all(fd, data, bytes, tmp), fd, tmp, path);
 }
@@ -81,32 +81,6 @@ lg_status lg_file_commit(const char *tmp, const char *path) {
   int fd = open(tmp, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail_at("open", tmp);
   return finish(LG_OK, fd, tmp, path);
-}
-
-static lg_status copy_all(int to, int from, const char *to_path, const char *from_path) {
-  enum { CHUNK = 1 << 18 };
-  char *buffer = malloc(CHUNK);
-  if (!buffer) return lg_fail(LG_EMEM, "%s: no memory to copy it", from_path);
-  lg_status status = LG_OK;
-  while (status == LG_OK) {
-    ssize_t got = read(from, buffer, CHUNK);
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    status = got < 0 ? fail_at("read", from_path) : write_all(to, buffer, got, to_path);
-  }
-  free(buffer);
-  return status;
-}
-
-lg_status lg_file_copy(const char *from, const char *to) {
-  if (!from || !to) return lg_fail(LG_EARG, "file_copy: from or to is NULL");
-  char tmp[PATH_MAX];
-  int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
-  if (in < 0) return fail_at("open", from);
-  lg_status status = open_beside(&out, tmp, to);
-  if (status == LG_OK) status = finish(copy_all(out, in, tmp, from), out, tmp, to);
-  close(in);
-  return status;
 }
 
 lg_status lg_dir_make(const char *path) {
@@ -133,9 +107,4 @@ lg_status lg_dir_make(const char *path) {
     *at = ended_by;
     if (!ended_by) return LG_OK;
   }
-}
-
-lg_status lg_dir_make_new(const char *path) {
-  if (!path || !*path) return lg_fail(LG_EARG, "dir_make_new: path is %s", path ? "empty" : "NULL");
-  return mkdir(path, 0777) ? fail_at("make the folder", path) : LG_OK;
 }

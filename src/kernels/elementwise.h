@@ -67,20 +67,9 @@ int32_t lg_unary_kind(int32_t op);
 const char *lg_binary_name(int32_t op);
 const char *lg_unary_name(int32_t op);
 
-/* out[n] = a[n] ∘ b[n], for ops. */
+/* out[n] = a[n] + b[n], for ops. */
 void lg_k_add_f32(float *out, const float *a, const float *b, int64_t n);
-void lg_k_sub_f32(float *out, const float *a, const float *b, int64_t n);
-void lg_k_mul_f32(float *out, const float *a, const float *b, int64_t n);
 void lg_k_add_f64(double *out, const double *a, const double *b, int64_t n);
-void lg_k_sub_f64(double *out, const double *a, const double *b, int64_t n);
-void lg_k_mul_f64(double *out, const double *a, const double *b, int64_t n);
-/* out[n] = alpha·a[n];  y[n] += alpha·x[n];  y[n] += a[n]·b[n] */
-void lg_k_scale_f32(float *out, const float *a, float alpha, int64_t n);
-void lg_k_scale_f64(double *out, const double *a, double alpha, int64_t n);
-void lg_k_axpy_f32(float *y, float alpha, const float *x, int64_t n);
-void lg_k_axpy_f64(double *y, double alpha, const double *x, int64_t n);
-void lg_k_muladd_f32(float *y, const float *a, const float *b, int64_t n);
-void lg_k_muladd_f64(double *y, const double *a, const double *b, int64_t n);
 
 /* dst = src over n elements, steps in bytes (0 repeats one), with conversion: floats are truncated towards zero to
  * integers. Returns n, or the index of the first element that the dtype of dst cannot hold (NaN, out of range). */

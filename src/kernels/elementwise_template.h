@@ -36,26 +36,6 @@ static const lg_unary_fn NAME(unary)[] = {
 void NAME(lg_k_add)(REAL *out, const REAL *a, const REAL *b, int64_t n) {
   SIMD for (int64_t i = 0; i < n; i++) out[i] = a[i] + b[i];
 }
-
-void NAME(lg_k_sub)(REAL *out, const REAL *a, const REAL *b, int64_t n) {
-  SIMD for (int64_t i = 0; i < n; i++) out[i] = a[i] - b[i];
-}
-
-void NAME(lg_k_mul)(REAL *out, const REAL *a, const REAL *b, int64_t n) {
-  SIMD for (int64_t i = 0; i < n; i++) out[i] = a[i] * b[i];
-}
-
-void NAME(lg_k_scale)(REAL *out, const REAL *a, REAL alpha, int64_t n) {
-  SIMD for (int64_t i = 0; i < n; i++) out[i] = alpha * a[i];
-}
-
-void NAME(lg_k_axpy)(REAL *y, REAL alpha, const REAL *x, int64_t n) {
-  SIMD for (int64_t i = 0; i < n; i++) y[i] += alpha * x[i];
-}
-
-void NAME(lg_k_muladd)(REAL *y, const REAL *a, const REAL *b, int64_t n) {
-  SIMD for (int64_t i = 0; i < n; i++) y[i] += a[i] * b[i];
-}
 #undef REAL
 #undef NAME
 #undef M

@@ -84,36 +84,20 @@ void lg_k_fold_join(lg_fold *f, int32_t op, const lg_fold *later) {
 /* -- for ops ---------------------------------------------------------------------------------------------------------
  */
 
-double lg_k_sum_f32(const float *x, int64_t n) { return lanes_sum_f32(x, 1, n); }
-double lg_k_sum_f64(const double *x, int64_t n) { return lanes_sum_f64(x, 1, n); }
-
-/* Σ over eight lanes of the product of two operands, as in reduce_template.h. */
-#define DOT(name, type)                                                                                                \
-  double name(const type *x, const type *y, int64_t n) {                                                               \
+/* Σ over eight lanes, as in reduce_template.h. */
+#define SUM_OF_SQUARES(name, type)                                                                                     \
+  double name(const type *x, int64_t n) {                                                                              \
     double lane[LANES] = {0};                                                                                          \
     int64_t i = 0;                                                                                                     \
     for (; i + LANES <= n; i += LANES)                                                                                 \
-      for (int l = 0; l < LANES; l++) lane[l] += (double)x[i + l] * (double)y[i + l];                                  \
-    for (int l = 0; i < n; i++, l++) lane[l] += (double)x[i] * (double)y[i];                                           \
+      for (int l = 0; l < LANES; l++) lane[l] += (double)x[i + l] * (double)x[i + l];                                  \
+    for (int l = 0; i < n; i++, l++) lane[l] += (double)x[i] * (double)x[i];                                           \
     for (int half = LANES / 2; half > 0; half /= 2)                                                                    \
       for (int l = 0; l < half; l++) lane[l] += lane[l + half];                                                        \
     return lane[0];                                                                                                    \
   }
-DOT(lg_k_dot_f32, float)
-DOT(lg_k_dot_f64, double)
-
-double lg_k_sumsq_f32(const float *x, int64_t n) { return lg_k_dot_f32(x, x, n); }
-double lg_k_sumsq_f64(const double *x, int64_t n) { return lg_k_dot_f64(x, x, n); }
-
-void lg_k_accumulate_f32(double *acc, const float *x, int64_t n) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) acc[i] += (double)x[i];
-}
-
-void lg_k_accumulate_f64(double *acc, const double *x, int64_t n) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) acc[i] += x[i];
-}
+SUM_OF_SQUARES(lg_k_sumsq_f32, float)
+SUM_OF_SQUARES(lg_k_sumsq_f64, double)
 
 /* Blocks without an early exit vectorize; only a block that has one is searched. */
 #define FIND_NONFINITE(name, type, abs_fn, largest)                                                                    \

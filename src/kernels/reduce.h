@@ -44,16 +44,9 @@ void lg_k_fold_join(lg_fold *f, int32_t op, const lg_fold *later);
 int32_t lg_reduce_kind(int32_t op);
 const char *lg_reduce_name(int32_t op);
 
-/* Σ x[n], Σ x[n]·y[n], Σ x[n]² in float64. */
-double lg_k_sum_f32(const float *x, int64_t n);
-double lg_k_sum_f64(const double *x, int64_t n);
-double lg_k_dot_f32(const float *x, const float *y, int64_t n);
-double lg_k_dot_f64(const double *x, const double *y, int64_t n);
+/* Σ x[n]² in float64. */
 double lg_k_sumsq_f32(const float *x, int64_t n);
 double lg_k_sumsq_f64(const double *x, int64_t n);
-/* acc[n] += x[n]: column sums, row by row. */
-void lg_k_accumulate_f32(double *acc, const float *x, int64_t n);
-void lg_k_accumulate_f64(double *acc, const double *x, int64_t n);
 /* Index of the first of x[n] that is not finite, or -1. */
 int64_t lg_k_find_nonfinite_f32(const float *x, int64_t n);
 int64_t lg_k_find_nonfinite_f64(const double *x, int64_t n);

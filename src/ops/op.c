@@ -3,6 +3,7 @@
 #include "../core/lists.h"
 #include "../core/threads.h"
 #include "../kernels/elementwise.h"
+#include <math.h>
 #include <string.h>
 
 static const lg_op *const ops[] = {
@@ -81,6 +82,11 @@ lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype) {
 }
 
 lg_status lg_need_float(const lg_call *c, int32_t i) { return lg_need_dtype(c, i, c->dtype); }
+
+lg_status lg_need_whole(const lg_call *c, int32_t i, const char *name) {
+  if (c->attr[i] == floor(c->attr[i])) return LG_OK;
+  return lg_fail(LG_EARG, "%s = %g must be a whole number", name, c->attr[i]);
+}
 
 static int same_dims(const lg_slot *a, const lg_slot *b, int32_t rank) {
   return memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)rank) == 0;

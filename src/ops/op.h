@@ -98,6 +98,8 @@ char *lg_slot_text(char *text, size_t bytes, const lg_slot *s);
 /* Fails unless input i has the graph's dtype / the given rank at least. */
 lg_status lg_need_float(const lg_call *c, int32_t i);
 lg_status lg_need_dtype(const lg_call *c, int32_t i, int32_t dtype);
+/* Fails unless attribute i, called name, is a whole number. */
+lg_status lg_need_whole(const lg_call *c, int32_t i, const char *name);
 /* Inputs 0 and 1 are floats of one shape; inputs 0 and 1 are logits[…, k] and labels i32[…]. */
 lg_status lg_need_equal(const lg_call *c);
 lg_status lg_need_labels(const lg_call *c);

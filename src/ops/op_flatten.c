@@ -9,9 +9,10 @@ static const lg_attr attrs[] = {
 static lg_status infer(const lg_call *c) {
   int32_t axis = (int32_t)c->attr[0];
   const lg_slot *x = c->in[0];
-  if (axis > x->rank || axis != c->attr[0]) {
+  LG_TRY(lg_need_whole(c, 0, "axis"));
+  if (axis > x->rank) {
     char text[160];
-    return lg_fail(LG_ESHAPE, "axis = %g: expected a whole number from 0 to the rank of %s", c->attr[0],
+    return lg_fail(LG_ESHAPE, "axis = %g: expected at most the rank of %s", c->attr[0],
                    lg_slot_text(text, sizeof text, x));
   }
   lg_slot_like(c->out, x);

@@ -30,6 +30,8 @@ lg_status lg_gate_resolve(double *lambda, double *dlds, const lg_call *gate) {
 
 static lg_status infer(const lg_call *c) {
   LG_TRY(lg_need_float(c, 0));
+  LG_TRY(lg_need_whole(c, KIND, "kind"));
+  LG_TRY(lg_need_whole(c, REPARAM, "reparam"));
   if (c->n_in > 1) {
     LG_TRY(lg_need_dtype(c, 1, LG_F64));
     if (lg_slot_size(c->in[1]) != 1) {

@@ -8,6 +8,7 @@ static const lg_attr attrs[] = {
 
 static lg_status infer(const lg_call *c) {
   LG_TRY(lg_need_dtype(c, 0, LG_I32));
+  LG_TRY(lg_need_whole(c, 0, "classes"));
   const lg_slot *y = c->in[0];
   if (y->rank == LG_MAX_RANK) return lg_fail(LG_ESHAPE, "labels have %d dimensions already", y->rank);
   lg_slot_like(c->out, y);

@@ -16,6 +16,7 @@ static const lg_attr attrs[] = {
 };
 
 static lg_status infer(const lg_call *c) {
+  LG_TRY(lg_need_whole(c, 0, "rank"));
   int64_t size = lg_slot_size(c->in[0]), known = 1, shape[LG_MAX_RANK];
   int32_t rank = (int32_t)c->attr[0], open = -1;
   for (int32_t i = 0; i < rank; i++) {

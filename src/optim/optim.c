@@ -187,9 +187,12 @@ lg_status lg_optim_group(int32_t *index, lg_optim *o, const char *name, double m
   return LG_OK;
 }
 
+/* NULL, with the last error set, when the loss does not depend on a parameter of that number. */
 static param *find_param(const lg_optim *o, int32_t node) {
-  for (int32_t i = 0; o && i < o->n_params; i++)
+  for (int32_t i = 0; i < o->n_params; i++)
     if (o->params[i].node == node) return &o->params[i];
+  const lg_node *n = lg_graph_get(o->g, node);
+  if (n) lg_node_fail(n, lg_fail(LG_EMISSING, "it is no parameter that the loss depends on"));
   return NULL;
 }
 
@@ -198,7 +201,7 @@ lg_status lg_optim_assign(lg_optim *o, int32_t node, int32_t index) {
   if (index < 0 || index >= o->n_groups)
     return lg_fail(LG_EMISSING, "group %d is outside 0..%d", index, o->n_groups - 1);
   param *p = find_param(o, node);
-  if (!p) return lg_fail(LG_EMISSING, "node %d is no parameter that the loss depends on", node);
+  if (!p) return LG_EMISSING;
   p->group = index;
   return LG_OK;
 }
@@ -285,7 +288,7 @@ lg_status lg_optim_state(lg_tensor **out, lg_optim *o, int32_t slot, int32_t nod
   if (!out) return lg_fail(LG_EARG, "out is NULL");
   *out = NULL;
   if (!o || !lg_optim_slot(o, slot)) return lg_fail(LG_EMISSING, "there is no slot %d", slot);
-  if (!find_param(o, node)) return lg_fail(LG_EMISSING, "node %d is no parameter that the loss depends on", node);
+  if (!find_param(o, node)) return LG_EMISSING;
   const lg_node *n = o->g->nodes[node];
   return lg_tensor_over(out, o->slots[slot], (size_t)n->arena_offset, n->value.dtype, n->value.rank, n->value.shape);
 }

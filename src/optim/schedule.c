@@ -17,6 +17,23 @@ const lg_list lg_list_schedule = {"schedule", names, docs, LG_SCHEDULE_COUNT};
 
 static double cosine(double from, double to, double x) { return to + (from - to) * 0.5 * (1 + cos(M_PI * x)); }
 
+/* The multiplier at a step in range. */
+static double multiplier_at(int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1, double p2,
+                            double p3) {
+  if (step < warmup) {
+    double risen = (double)(step + 1) / (double)warmup;
+    return schedule == LG_SCHEDULE_ONE_CYCLE ? risen / p2 : risen;
+  }
+  double x = (double)(step - warmup) / (double)(total - warmup); /* in [0, 1) */
+  switch (schedule) {
+  case LG_SCHEDULE_STEP: return pow(p1, floor(x * p2));
+  case LG_SCHEDULE_LINEAR: return 1 + (p1 - 1) * x;
+  case LG_SCHEDULE_COSINE: return cosine(1, p1, x);
+  case LG_SCHEDULE_ONE_CYCLE: return x < p1 ? cosine(1 / p2, 1, x / p1) : cosine(1, 1 / (p2 * p3), (x - p1) / (1 - p1));
+  default: return 1;
+  }
+}
+
 lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_t total, int64_t warmup, double p1,
                       double p2, double p3) {
   if (!multiplier) return lg_fail(LG_EARG, "multiplier is NULL");
@@ -27,20 +44,10 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
   if (warmup < 0 || warmup >= total)
     return lg_fail(LG_EARG, "a warm-up of %lld steps does not fit a training of %lld: expected 0..%lld",
                    (long long)warmup, (long long)total, (long long)total - 1);
-  if (step < warmup) {
-    *multiplier = (double)(step + 1) / (double)warmup;
-    if (schedule == LG_SCHEDULE_ONE_CYCLE) *multiplier /= p2;
-    return LG_OK;
-  }
-  double x = (double)(step - warmup) / (double)(total - warmup); /* in [0, 1) */
-  switch (schedule) {
-  case LG_SCHEDULE_STEP: *multiplier = pow(p1, floor(x * p2)); break;
-  case LG_SCHEDULE_LINEAR: *multiplier = 1 + (p1 - 1) * x; break;
-  case LG_SCHEDULE_COSINE: *multiplier = cosine(1, p1, x); break;
-  case LG_SCHEDULE_ONE_CYCLE:
-    *multiplier = x < p1 ? cosine(1 / p2, 1, x / p1) : cosine(1, 1 / (p2 * p3), (x - p1) / (1 - p1));
-    break;
-  default: *multiplier = 1;
-  }
+  double m = multiplier_at(schedule, step, total, warmup, p1, p2, p3);
+  if (!isfinite(m) || m < 0)
+    return lg_fail(LG_EARG, "schedule %s with %g, %g, %g gives the multiplier %g at step %lld", names[schedule], p1, p2,
+                   p3, m, (long long)step);
+  *multiplier = m;
   return LG_OK;
 }

@@ -42,20 +42,16 @@ static void files(void) {
   lg_file_replace("mode", "x", 1);
   stat("mode", &st);
   expect((st.st_mode & 0777) == 0644, "permissions as open() gives them");
-  expect(lg_file_copy("a", "b") == LG_OK && !strcmp(content("b"), "two!"), "a copy");
-  expect(lg_file_copy("empty", "b") == LG_OK && !strcmp(content("b"), ""), "a copy over a file");
   FILE *f = fopen("tmp", "w");
   fputs("three", f);
   fclose(f);
   expect(lg_file_commit("tmp", "a") == LG_OK && !strcmp(content("a"), "three") && access("tmp", F_OK), "a commit");
-  expect(entries() == 4, "no temporary file is left"); /* a, b, empty, mode */
+  expect(entries() == 3, "no temporary file is left"); /* a, empty, mode */
 }
 
 static void failing_files(void) {
   int before = entries();
   expect(lg_file_replace("none/a", "x", 1) == LG_EMISSING && strstr(lg_last_error(), "none/a"), "no such folder");
-  expect(lg_file_copy("none", "c") == LG_EMISSING && access("c", F_OK), "copy of nothing");
-  expect(lg_file_copy(".", "c") == LG_EIO && access("c", F_OK), "copy of a folder");
   expect(lg_file_commit("none", "a") == LG_EMISSING && !strcmp(content("a"), "three"), "commit of nothing");
   mkdir("folder", 0777);
   expect(lg_file_replace("folder", "x", 1) == LG_EIO, "a folder is in the way");
@@ -72,7 +68,7 @@ static void failing_files(void) {
   expect(!strcmp(content("a"), "three"), "after a failed write the old file is there");
   expect(entries() == before, "failures leave nothing behind");
   expect(lg_file_replace(NULL, "x", 1) == LG_EARG && lg_file_replace("a", NULL, 1) == LG_EARG, "NULL to replace");
-  expect(lg_file_copy(NULL, "a") == LG_EARG && lg_file_commit("a", NULL) == LG_EARG, "NULL to copy and commit");
+  expect(lg_file_commit(NULL, "a") == LG_EARG && lg_file_commit("a", NULL) == LG_EARG, "NULL to commit");
 }
 
 static void folders(const char *here) {
@@ -83,10 +79,7 @@ static void folders(const char *here) {
   expect(lg_dir_make(".") == LG_OK && lg_dir_make("/") == LG_OK, "folders that are always there");
   expect(lg_dir_make("a/b") == LG_EIO && strstr(lg_last_error(), "a: found"), "a file is in the way");
   expect(lg_dir_make("a") == LG_EIO, "a file of that name");
-  expect(lg_dir_make("") == LG_EARG && lg_dir_make(NULL) == LG_EARG && lg_dir_make_new("") == LG_EARG, "no path");
-  expect(lg_dir_make_new("x/new") == LG_OK && lg_dir_make_new("x/new") == LG_EEXISTS, "a new folder, once");
-  expect(lg_dir_make_new("a") == LG_EEXISTS, "a new folder named as a file");
-  expect(lg_dir_make_new("none/new") == LG_EMISSING, "a new folder in none");
+  expect(lg_dir_make("") == LG_EARG && lg_dir_make(NULL) == LG_EARG, "no path");
   char longest[6000];
   memset(longest, 'l', sizeof longest - 1);
   longest[sizeof longest - 1] = 0;

@@ -140,29 +140,15 @@ static void failing_memory(void) {
 
 static void kernels(void) {
   enum { N = 1003 };
-  static float x[N], y[N], out[N];
-  static double acc[N];
-  double sum = 0, dot = 0, squares = 0;
+  static float x[N], out[N];
+  double squares = 0;
   for (int i = 0; i < N; i++) {
     x[i] = (float)(i % 17) - 8;
-    y[i] = (float)(i % 5);
-    sum += x[i], dot += (double)x[i] * y[i], squares += (double)x[i] * x[i];
+    squares += (double)x[i] * x[i];
   }
-  expect(lg_k_sum_f32(x, N) == sum && lg_k_dot_f32(x, y, N) == dot && lg_k_sumsq_f32(x, N) == squares, "sums");
-  expect(lg_k_sum_f32(x, 0) == 0, "the sum of nothing");
-  lg_k_add_f32(out, x, y, N);
-  lg_k_axpy_f32(out, -1, y, N);
-  expect(memcmp(out, x, sizeof x) == 0, "x + y - y");
-  lg_k_mul_f32(out, x, y, N);
-  memcpy(acc, (double[N]){0}, sizeof acc);
-  lg_k_accumulate_f32(acc, out, N);
-  lg_k_accumulate_f32(acc, out, N);
-  expect(acc[1] == 2 * (double)out[1] && acc[N - 1] == 2 * (double)out[N - 1], "accumulate");
-  lg_k_scale_f32(out, x, 3, N);
-  lg_k_muladd_f32(out, x, y, N);
-  expect(out[3] == 3 * x[3] + x[3] * y[3], "scale, muladd");
-  lg_k_sub_f32(out, x, x, N);
-  expect(lg_k_sumsq_f32(out, N) == 0, "x - x");
+  expect(lg_k_sumsq_f32(x, N) == squares && lg_k_sumsq_f32(x, 0) == 0, "sums of squares");
+  lg_k_add_f32(out, x, x, N);
+  expect(lg_k_sumsq_f32(out, N) == 4 * squares, "x + x");
   expect(lg_k_find_nonfinite_f32(x, N) == -1, "all finite");
   x[1000] = INFINITY;
   x[1001] = NAN;

@@ -159,6 +159,19 @@ describe("the boundary", function()
     end
   end)
 
+  it("has no callbacks, no structs by value and no variable arguments", function()
+    local text = dofile(paths.cdef).text:gsub("/%*.-%*/", " ")
+    assert.is_nil(text:find("%( *%*")) -- LuaJIT's calls from C are slow, few, and break in compiled code
+    assert.is_nil(text:find("...", 1, true))
+    for _, f in ipairs(list) do
+      for _, arg in ipairs(f.args) do
+        local known = arg.type:find("%*$") or arg.type:find("^u?int%d+_t$")
+          or ({ double = true, float = true, lg_status = true })[arg.type]
+        assert.is_truthy(known, f.name .. " takes a " .. arg.type)
+      end
+    end
+  end)
+
   it("takes NULL everywhere", function()
     for _, f in ipairs(list) do
       local values, pointers = {}, 0

@@ -13,7 +13,7 @@ local function distance(a, b, scale)
   end
   for i, v in ipairs(b) do
     local e = math.abs(a[i] - v) / top
-    if not (e <= worst) then worst = e == e and e or math.huge end
+    worst = math.max(worst, e == e and e or math.huge)
   end
   return worst
 end

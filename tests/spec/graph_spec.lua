@@ -75,6 +75,22 @@ describe("building", function()
       "there is a node 'a.weight' already")
     has(model_error(function(b, x) return b:linear(x, 0) end), "units must be a whole number from 1 on, found 0")
   end)
+  it("refuses halves where only whole numbers have a meaning", function()
+    for _, case in ipairs({ { "gate", { kind = 0.5 } }, { "gate", { reparam = 1.5 } }, { "reshape", { rank = 1.5 } },
+      { "flatten", { axis = 0.5 } } }) do
+      local key, value = next(case[2])
+      has(model_error(function(b, x) return b:op(case[1], { x }, case[2], "a") end),
+        ("%s = %g must be a whole number"):format(key, value))
+    end
+    has(model_error(function(b) return b:op("one_hot", { b:input("y", "i32", {}) }, { classes = 2.5 }, "a") end),
+      "classes = 2.5 must be a whole number")
+  end)
+  it("names a layer that the output does not depend on", function()
+    has(model_error(function(b, x)
+      b:gate(b:linear(x, 5, { name = "idle" }))
+      return b:linear(x, 3)
+    end), "graph_spec.lua:", "the model's output does not depend on 'idle.weight'")
+  end)
   it("refuses an output that is none", function()
     has(model_error(function() return 7 end), "the model returned 7, expected its output node")
     has(model_error(function(b, x) return b:linear(x, 2) end), "[batch, 2], expected [batch, 3] for 3 classes")

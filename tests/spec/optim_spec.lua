@@ -194,6 +194,25 @@ describe("schedule", function()
     near(0.2, rate(s, 33, 99))
     near(0.02, rate(s, 66, 99))
   end)
+  it("one_cycle rises to the whole rate and falls far below where it began, with or without warm-up", function()
+    local s = { name = "one_cycle", warmup = 0, rise = 0.25, start_div = 10, final_div = 100 }
+    near(0.2, rate(s, 0, 400))
+    near(2 * (1 + 0.1) / 2, rate(s, 50, 400))
+    near(2, rate(s, 100, 400))
+    assert.is_true(rate(s, 399, 400) < 2 * 0.0011 and rate(s, 399, 400) > 2 * 0.001)
+    s.warmup = 0.1
+    near(0.2 / 40, rate(s, 0, 400)) -- up to where the cycle begins
+    near(0.2, rate(s, 39, 400))
+    near(0.2, rate(s, 40, 400))
+  end)
+  it("refuses numbers that give no rate", function()
+    local m = ffi.new("double[1]")
+    for name, p in pairs({ one_cycle = { 0.3, 0, 1 }, step = { 0 / 0, 3, 0 }, linear = { -3, 0, 0 },
+      cosine = { 1 / 0, 0, 0 } }) do
+      assert.are_not.equal(0, lib.lg_schedule(m, lib.lg_list_find("schedule", name), 90, 100, 0, p[1], p[2], p[3]))
+      assert.is_truthy(ffi.string(lib.lg_last_error()):find("schedule " .. name .. " with", 1, true))
+    end
+  end)
   it("refuses steps outside the training", function()
     local m = ffi.new("double[1]")
     assert.are_not.equal(0, lib.lg_schedule(m, 0, 10, 10, 0, 0, 0, 0))

@@ -53,9 +53,20 @@ local function copy_into(view, stored, name, path)
   check(lib.lg_tensor_copy(view, stored))
 end
 
+local function read(path, session)
+  local checkpoint = store.load_checkpoint(path)
+  local hash = checkpoint.attrs.hash
+  if hash ~= session.resolved.hash then
+    errors.fail("%s: belongs to the run %s, not to %s: start anew in another folder (--out DIR)", path,
+      tostring(hash):sub(1, 8), session.resolved.hash:sub(1, 8))
+  end
+  return checkpoint
+end
+
 --- Puts a checkpoint's parameters and states into the session's network.
+-- @param checkpoint  what the file holds, where it was read already
 function state.load_parameters(path, session, checkpoint)
-  checkpoint = checkpoint or store.load_checkpoint(path)
+  checkpoint = checkpoint or read(path, session)
   for _, p in ipairs(session.net.params) do
     copy_into(session.net:tensor(p.name), checkpoint.tensors["/params/" .. p.name], p.name, path)
   end
@@ -66,12 +77,8 @@ end
 
 --- Puts a checkpoint into the session's network and optimizer. Returns the state to go on from.
 function state.load(path, session)
-  local checkpoint = store.load_checkpoint(path)
+  local checkpoint = read(path, session)
   local a = checkpoint.attrs
-  if a.hash ~= session.resolved.hash then
-    errors.fail("%s: belongs to the run %s, not to %s: start anew in another folder (--out DIR)", path,
-      tostring(a.hash):sub(1, 8), session.resolved.hash:sub(1, 8))
-  end
   state.load_parameters(path, session, checkpoint)
   for name, view in session.opt:state() do
     copy_into(view, checkpoint.tensors[name], name, path)

@@ -1,10 +1,11 @@
 --- random_graph: seeded random graphs out of the engine's ops, as a list of steps that can be built more than once.
 -- They hold what a plan can get wrong: values read twice, inputs given twice, residual sums, views of inputs,
--- parameters and views, gates behind products and normalizations with s of their own or tied, fixed λ, weights used twice, outputs
--- in the middle, nodes that lead nowhere. Used by graph_random_spec.lua. Only smooth ops, as differences need.
+-- parameters and views, gates behind products and normalizations with s of their own or tied, fixed λ, weights used
+-- twice, outputs in the middle, nodes that lead nowhere. Only smooth ops, as differences need. Used by
+-- graph_random_spec.lua.
 --
--- A step is { kind = "input"|"param"|"state"|"op", shape = {…}, dtype =, op =, inputs = {steps' numbers}, attrs = {…},
--- output = true or nil, low =, high = }; shape begins with "b" for the batch.
+-- A step is { kind = "input"|"param"|"state"|"op", shape = {…}, dtype =, op =, inputs = {steps' numbers},
+-- attrs = {…}, output = true or nil, low =, high = }; shape begins with "b" for the batch.
 local C = require("lgelu.C")
 local ffi, lib, check = C.ffi, C.lib, C.check
 
@@ -345,7 +346,8 @@ function random_graph.describe(steps)
   local lines = {}
   for i, s in ipairs(steps) do
     lines[i] = ("%d %s%s(%s) [%s]%s"):format(i, s.output and "*" or "", s.op or s.kind,
-      table.concat(s.inputs or {}, ", "), table.concat(s.shape, ", "), s.attrs and s.attrs.p and " p=" .. s.attrs.p or "")
+      table.concat(s.inputs or {}, ", "), table.concat(s.shape, ", "),
+      s.attrs and s.attrs.p and " p=" .. s.attrs.p or "")
   end
   return table.concat(lines, "\n")
 end
