@@ -124,6 +124,28 @@ describe("a training", function()
     assert.is_truthy(tostring(e):find("tiny.lua:2: node 'add1' (add)", 1, true), tostring(e))
   end)
 
+  it("stores and logs the table of parameter groups", function()
+    local reader = run(text(nil, "c = 7", "optimizer = { weight_decay = 0.01 }"))
+    local log = assert(io.open(reader.dir .. "/log.txt")):read("*a")
+    for _, group in ipairs({ "weights +%d+ numbers, rate x 1, decay 0.01", "no_decay +%d+ numbers, rate x 1, decay 0\n",
+      "gates +3 numbers, rate x 7, decay 0$" }) do
+      assert.is_truthy(reader.attrs.groups:find(group), reader.attrs.groups)
+      assert.is_truthy(log:find((group:gsub("%$", "\n"))), log)
+    end
+  end)
+
+  it("refuses a best checkpoint that another run wrote", function()
+    local other = run(text(nil, "c = 2"))
+    local reader, _, resolved = run(text(nil, "c = 4"))
+    assert.are.equal(0, os.execute(("cp '%s/best.ckpt.h5' '%s/best.ckpt.h5'"):format(other.dir, reader.dir)))
+    local again = store.reopen(reader.dir)
+    again:update(function(file) file:set_attr("/", "status", "stopped") end)
+    again:release()
+    local ok, e = pcall(train.run, resolved, { out = reader.dir, resume = true, quiet = true })
+    assert.is_false(ok)
+    assert.is_truthy(tostring(e):find("best.ckpt.h5: belongs to the run " .. other.attrs.hash:sub(1, 8), 1, true))
+  end)
+
   it("does not depend on what was trained before it in the process", function()
     local a, first = run(text())
     local b, second = run(text())
