@@ -130,14 +130,18 @@ void lg_gate_scalar_f64(double *f, double *dfdx, double *dfdl, double x, double 
 
 #define REAL double
 #define PLAIN(name) name##_f64
+#define PLAIN_NORM lg_gate_norm_f64
 #include "gate_plain.h"
 #undef REAL
 #undef PLAIN
+#undef PLAIN_NORM
 #define REAL float
 #define PLAIN(name) name##_f32_ref
+#define PLAIN_NORM lg_gate_norm_f32
 #include "gate_plain.h"
 #undef REAL
 #undef PLAIN
+#undef PLAIN_NORM
 
 /* -- float32: the build for this machine ------------------------------------------------------- */
 
@@ -153,8 +157,9 @@ const lg_gate_kernels *lg_gate_kernels_of(int32_t isa) {
 
 /* Below λ = 1 the plain kernels serve: there λx in range does not say that x is. */
 static const lg_gate_kernels *kernels(float lambda, int32_t activation) {
-  static const lg_gate_kernels plain = {lg_k_gate_fwd_f32_ref, lg_k_gate_bwd_f32_ref, lg_k_gate_grad_f32_ref,
-                                        lg_k_bias_gate_fwd_f32_ref};
+  static const lg_gate_kernels plain = {lg_k_gate_fwd_f32_ref,      lg_k_gate_bwd_f32_ref,
+                                        lg_k_gate_grad_f32_ref,     lg_k_bias_gate_fwd_f32_ref,
+                                        lg_k_norm_gate_fwd_f32_ref, lg_k_norm_gate_bwd_f32_ref};
   return activation == LG_ACT_LAMBDA_GELU && lambda < 1.0f ? &plain : lg_gate_kernels_of(lg_isa_index());
 }
 
@@ -174,4 +179,13 @@ void lg_k_gate_grad_f32(float *dfdx, float *dfdl, const float *x, float lambda, 
 void lg_k_bias_gate_fwd_f32(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation) {
   kernels(lambda, activation)->bias_fwd(y, z, bias, lambda, rows, cols, ldz, ldy, activation);
+}
+
+void lg_k_norm_gate_fwd_f32(float *y, const lg_gate_norm_f32 *norm, float lambda, int32_t activation) {
+  kernels(lambda, activation)->norm_fwd(y, norm, lambda, activation);
+}
+
+double lg_k_norm_gate_bwd_f32(float *d, const float *dy, const lg_gate_norm_f32 *norm, float lambda,
+                              int32_t activation) {
+  return kernels(lambda, activation)->norm_bwd(d, dy, norm, lambda, activation);
 }

@@ -79,6 +79,20 @@ void lg_k_gate_grad_f32(float *dfdx, float *dfdl, const float *x, float lambda, 
 void lg_k_bias_gate_fwd_f32(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation);
 
+/* What a normalization hands to its gate: u[rows, cols] = (x − mean)·scale + shift + residual, where x and residual
+ * (NULL: none) are [rows, cols], the others [cols]. u is not stored: it is computed where it is used. */
+typedef struct lg_gate_norm_f32 {
+  const float *x, *residual, *mean, *scale, *shift;
+  int64_t rows, cols;
+} lg_gate_norm_f32;
+
+/* y[rows, cols] = f(u); y may be x or residual. */
+void lg_k_norm_gate_fwd_f32(float *y, const lg_gate_norm_f32 *norm, float lambda, int32_t activation);
+/* d[rows, cols] = dy·f′(u); d may be dy, never x or residual. Returns Σ dy·∂f/∂λ, column i of a row in lane i mod 16,
+ * otherwise as lg_k_gate_bwd_f32. */
+double lg_k_norm_gate_bwd_f32(float *d, const float *dy, const lg_gate_norm_f32 *norm, float lambda,
+                              int32_t activation);
+
 /* -- float64: plain loops over libm, for gradient checks; λ is not rounded --------------------- */
 
 void lg_k_gate_fwd_f64(double *y, const double *x, double lambda, int64_t n, int32_t activation);
@@ -87,6 +101,13 @@ double lg_k_gate_bwd_f64(double *dx, const double *dy, const double *x, double l
 void lg_k_gate_grad_f64(double *dfdx, double *dfdl, const double *x, double lambda, int64_t n, int32_t activation);
 void lg_k_bias_gate_fwd_f64(double *y, double *z, const double *bias, double lambda, int64_t rows, int64_t cols,
                             int64_t ldz, int64_t ldy, int32_t activation);
+typedef struct lg_gate_norm_f64 {
+  const double *x, *residual, *mean, *scale, *shift;
+  int64_t rows, cols;
+} lg_gate_norm_f64;
+void lg_k_norm_gate_fwd_f64(double *y, const lg_gate_norm_f64 *norm, double lambda, int32_t activation);
+double lg_k_norm_gate_bwd_f64(double *d, const double *dy, const lg_gate_norm_f64 *norm, double lambda,
+                              int32_t activation);
 
 /* -- plain references of the float32 kernels, for tests: float64, each result rounded once ------ */
 
@@ -96,6 +117,9 @@ double lg_k_gate_bwd_f32_ref(float *dx, const float *dy, const float *x, float l
 void lg_k_gate_grad_f32_ref(float *dfdx, float *dfdl, const float *x, float lambda, int64_t n, int32_t activation);
 void lg_k_bias_gate_fwd_f32_ref(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols,
                                 int64_t ldz, int64_t ldy, int32_t activation);
+void lg_k_norm_gate_fwd_f32_ref(float *y, const lg_gate_norm_f32 *norm, float lambda, int32_t activation);
+double lg_k_norm_gate_bwd_f32_ref(float *d, const float *dy, const lg_gate_norm_f32 *norm, float lambda,
+                                  int32_t activation);
 
 /* -- one element ------------------------------------------------------------------------------- */
 

@@ -35,6 +35,16 @@ INLINE void bias_forward_block(float *y, float *z, const float *bias, float lamb
   }
 }
 
+/* What a normalization hands to its gate: (x − mean)·scale + shift, and a residual where there is one. */
+INLINE void normalized_block(float *u, const float *x, const float *residual, const float *mean, const float *scale,
+                             const float *shift) {
+#pragma omp simd
+  for (int j = 0; j < BLOCK; j++) {
+    float v = (x[j] - mean[j]) * scale[j] + shift[j];
+    u[j] = residual ? v + residual[j] : v;
+  }
+}
+
 INLINE void backward_block(float *dx, const float *dy, const float *x, int accumulate, backward_fn f) {
 #pragma omp simd
   for (int j = 0; j < BLOCK; j++) {
@@ -115,6 +125,75 @@ INLINE double lambda_gelu_backward_loop(float *dx, const float *dy, const float 
   return lg_gate_lane_sum(lane) / LAMBDA_GELU_TERM;
 }
 
+/* -- a normalization's rows: x, residual (or NULL), y, dy, d [rows, cols]; mean, scale, shift [cols] ------------- */
+
+/* [BLOCK] each: what is left of a row, zero-padded. */
+typedef struct {
+  float x[BLOCK], residual[BLOCK], mean[BLOCK], scale[BLOCK], shift[BLOCK];
+} rest_of_row;
+
+static void fetch_rest(rest_of_row *rest, const float *x, const float *residual, const lg_gate_norm_f32 *norm,
+                       int64_t at, int64_t n) {
+  size_t bytes = (size_t)n * sizeof *x;
+  memset(rest, 0, sizeof *rest);
+  memcpy(rest->x, x, bytes);
+  if (residual) memcpy(rest->residual, residual, bytes);
+  memcpy(rest->mean, norm->mean + at, bytes);
+  memcpy(rest->scale, norm->scale + at, bytes);
+  memcpy(rest->shift, norm->shift + at, bytes);
+}
+
+INLINE void norm_forward_loop(float *y, const lg_gate_norm_f32 *norm, const float *residual, float lambda,
+                              forward_fn f) {
+  int64_t cols = norm->cols, whole = cols - cols % BLOCK;
+  const float *x = norm->x, *mean = norm->mean, *scale = norm->scale, *shift = norm->shift;
+  for (int64_t r = 0; r < norm->rows; r++, x += cols, y += cols, residual += residual ? cols : 0) {
+    float u[BLOCK];
+    for (int64_t i = 0; i < whole; i += BLOCK) {
+      normalized_block(u, x + i, residual ? residual + i : NULL, mean + i, scale + i, shift + i);
+      forward_block(y + i, u, lambda, f);
+    }
+    if (whole == cols) continue;
+    rest_of_row rest;
+    fetch_rest(&rest, x + whole, residual ? residual + whole : NULL, norm, whole, cols - whole);
+    normalized_block(u, rest.x, rest.residual, rest.mean, rest.scale, rest.shift);
+    forward_block(u, u, lambda, f);
+    memcpy(y + whole, u, (size_t)(cols - whole) * sizeof *y);
+  }
+}
+
+/* slope: the activation's backward; NULL for λ-GELU, which also adds to lane. */
+INLINE void norm_backward_block(float *d, double *lane, const float *dy, const float *u, float lambda,
+                                backward_fn slope) {
+  if (slope)
+    backward_block(d, dy, u, 0, slope);
+  else
+    lambda_gelu_backward_block(d, lane, dy, u, lambda, 0);
+}
+
+INLINE double norm_backward_loop(float *d, const float *dy, const lg_gate_norm_f32 *norm, const float *residual,
+                                 float lambda, backward_fn slope) {
+  int64_t cols = norm->cols, whole = cols - cols % BLOCK;
+  const float *x = norm->x, *mean = norm->mean, *scale = norm->scale, *shift = norm->shift;
+  double lane[BLOCK] = {0};
+  for (int64_t r = 0; r < norm->rows; r++, x += cols, dy += cols, d += cols, residual += residual ? cols : 0) {
+    float u[BLOCK];
+    for (int64_t i = 0; i < whole; i += BLOCK) {
+      normalized_block(u, x + i, residual ? residual + i : NULL, mean + i, scale + i, shift + i);
+      norm_backward_block(d + i, lane, dy + i, u, lambda, slope);
+    }
+    if (whole == cols) continue;
+    rest_of_row rest;
+    float rest_dy[BLOCK] = {0};
+    fetch_rest(&rest, x + whole, residual ? residual + whole : NULL, norm, whole, cols - whole);
+    memcpy(rest_dy, dy + whole, (size_t)(cols - whole) * sizeof *dy);
+    normalized_block(u, rest.x, rest.residual, rest.mean, rest.scale, rest.shift);
+    norm_backward_block(rest_dy, lane, rest_dy, u, lambda, slope);
+    memcpy(d + whole, rest_dy, (size_t)(cols - whole) * sizeof *d);
+  }
+  return lg_gate_lane_sum(lane) / LAMBDA_GELU_TERM;
+}
+
 /* -- kernels: one instance of the loops per activation ----------------------------------------- */
 
 static void forward(float *y, const float *x, float lambda, int64_t n, int32_t activation) {
@@ -166,6 +245,45 @@ static double backward(float *dx, const float *dy, const float *x, float lambda,
                     : backward_as(dx, dy, x, lambda, n, activation, 0);
 }
 
+INLINE void norm_forward_as(float *y, const lg_gate_norm_f32 *norm, const float *residual, float lambda,
+                            int32_t activation) {
+  switch (activation) {
+  case LG_ACT_LAMBDA_GELU: norm_forward_loop(y, norm, residual, lambda, lambda_gelu); break;
+  case LG_ACT_RELU: norm_forward_loop(y, norm, residual, lambda, relu); break;
+  case LG_ACT_GELU: norm_forward_loop(y, norm, residual, 1.0f, lambda_gelu); break;
+  case LG_ACT_GELU_TANH: norm_forward_loop(y, norm, residual, lambda, gelu_tanh); break;
+  case LG_ACT_GELU_SIGMOID: norm_forward_loop(y, norm, residual, lambda, gelu_sigmoid); break;
+  case LG_ACT_SILU: norm_forward_loop(y, norm, residual, lambda, silu); break;
+  default: norm_forward_loop(y, norm, residual, lambda, identity); break;
+  }
+}
+
+static void norm_forward(float *y, const lg_gate_norm_f32 *norm, float lambda, int32_t activation) {
+  if (norm->residual)
+    norm_forward_as(y, norm, norm->residual, lambda, activation);
+  else
+    norm_forward_as(y, norm, NULL, lambda, activation);
+}
+
+INLINE double norm_backward_as(float *d, const float *dy, const lg_gate_norm_f32 *norm, const float *residual,
+                               float lambda, int32_t activation) {
+  switch (activation) {
+  case LG_ACT_LAMBDA_GELU: return norm_backward_loop(d, dy, norm, residual, lambda, NULL);
+  case LG_ACT_RELU: norm_backward_loop(d, dy, norm, residual, lambda, relu_bwd); break;
+  case LG_ACT_GELU: norm_backward_loop(d, dy, norm, residual, 1.0f, NULL); break;
+  case LG_ACT_GELU_TANH: norm_backward_loop(d, dy, norm, residual, lambda, gelu_tanh_bwd); break;
+  case LG_ACT_GELU_SIGMOID: norm_backward_loop(d, dy, norm, residual, lambda, gelu_sigmoid_bwd); break;
+  case LG_ACT_SILU: norm_backward_loop(d, dy, norm, residual, lambda, silu_bwd); break;
+  default: norm_backward_loop(d, dy, norm, residual, lambda, identity_bwd); break;
+  }
+  return 0;
+}
+
+static double norm_backward(float *d, const float *dy, const lg_gate_norm_f32 *norm, float lambda, int32_t activation) {
+  return norm->residual ? norm_backward_as(d, dy, norm, norm->residual, lambda, activation)
+                        : norm_backward_as(d, dy, norm, NULL, lambda, activation);
+}
+
 /* Plain loops: this is for tensors and tests, off the training path. */
 static void grad(float *dfdx, float *dfdl, const float *x, float lambda, int64_t n, int32_t activation) {
   for (int64_t i = 0; i < n; i++) {
@@ -187,4 +305,5 @@ static void grad(float *dfdx, float *dfdl, const float *x, float lambda, int64_t
   }
 }
 
-const lg_gate_kernels JOIN(lg_gate_kernels_, LG_ISA) = {forward, backward, grad, bias_forward};
+const lg_gate_kernels JOIN(lg_gate_kernels_, LG_ISA) = {forward,      backward,     grad,
+                                                        bias_forward, norm_forward, norm_backward};

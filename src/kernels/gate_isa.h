@@ -23,6 +23,8 @@ typedef struct {
   void (*grad)(float *dfdx, float *dfdl, const float *x, float lambda, int64_t n, int32_t activation);
   void (*bias_fwd)(float *y, float *z, const float *bias, float lambda, int64_t rows, int64_t cols, int64_t ldz,
                    int64_t ldy, int32_t activation);
+  void (*norm_fwd)(float *y, const lg_gate_norm_f32 *norm, float lambda, int32_t activation);
+  double (*norm_bwd)(float *d, const float *dy, const lg_gate_norm_f32 *norm, float lambda, int32_t activation);
 } lg_gate_kernels;
 
 /* isa: LG_ISA_…, of those that this program was built with; the caller knows that the CPU has it. */

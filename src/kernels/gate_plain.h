@@ -1,6 +1,6 @@
 /* gate_plain.h: the plain gate kernels, one source for float64 (PLAIN(name) = name_f64) and for the float32 references
- * (name_f32_ref): scalar loops over lg_gate_scalar_f64, each result rounded once to REAL. Included by gate.c only, once
- * per type. */
+ * (name_f32_ref; PLAIN_NORM is the type's lg_gate_norm): scalar loops over lg_gate_scalar_f64, each result rounded once
+ * to REAL. Included by gate.c only, once per type. */
 
 void PLAIN(lg_k_gate_fwd)(REAL *y, const REAL *x, REAL lambda, int64_t n, int32_t activation) {
   for (int64_t i = 0; i < n; i++) {
@@ -39,4 +39,31 @@ void PLAIN(lg_k_bias_gate_fwd)(REAL *y, REAL *z, const REAL *bias, REAL lambda, 
       for (int64_t c = 0; c < cols; c++) zr[c] += bias[c];
     PLAIN(lg_k_gate_fwd)(y + r * ldy, zr, lambda, cols, activation);
   }
+}
+
+static REAL PLAIN(normalized)(const PLAIN_NORM *norm, int64_t r, int64_t c) {
+  int64_t i = r * norm->cols + c;
+  REAL u = (norm->x[i] - norm->mean[c]) * norm->scale[c] + norm->shift[c];
+  return norm->residual ? u + norm->residual[i] : u;
+}
+
+void PLAIN(lg_k_norm_gate_fwd)(REAL *y, const PLAIN_NORM *norm, REAL lambda, int32_t activation) {
+  for (int64_t r = 0; r < norm->rows; r++)
+    for (int64_t c = 0; c < norm->cols; c++) {
+      double f;
+      lg_gate_scalar_f64(&f, NULL, NULL, PLAIN(normalized)(norm, r, c), lambda, activation);
+      y[r * norm->cols + c] = (REAL)f;
+    }
+}
+
+double PLAIN(lg_k_norm_gate_bwd)(REAL *d, const REAL *dy, const PLAIN_NORM *norm, REAL lambda, int32_t activation) {
+  double lane[LG_GATE_LANES] = {0};
+  for (int64_t r = 0; r < norm->rows; r++)
+    for (int64_t c = 0; c < norm->cols; c++) {
+      double gx, gl, up = dy[r * norm->cols + c];
+      lg_gate_scalar_f64(NULL, &gx, &gl, PLAIN(normalized)(norm, r, c), lambda, activation);
+      d[r * norm->cols + c] = (REAL)(up * gx);
+      lane[c % LG_GATE_LANES] += up * gl;
+    }
+  return lg_gate_lane_sum(lane);
 }

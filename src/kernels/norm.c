@@ -15,26 +15,17 @@
 #define TABLE(name) BUILDS(ENTRY, name)
 
 typedef void sums_fn(double *, double *, const float *, const float *, int64_t, int64_t);
-typedef void apply_fn(float *, const float *, const float *, const float *, const float *, const float *, int64_t,
-                      int64_t);
 typedef void grad_sums_fn(double *, double *, const float *, const float *, const float *, int64_t, int64_t);
 typedef void grad_apply_fn(float *, const float *, const float *, const float *, const float *, const float *,
                            const float *, int64_t, int64_t, int);
 #define DECLARE(name, isa) name##_fn lg_k_norm_##name##_f32_##isa;
 BUILDS(DECLARE, sums)
-BUILDS(DECLARE, apply)
 BUILDS(DECLARE, grad_sums)
 BUILDS(DECLARE, grad_apply)
 
 void lg_k_norm_sums_f32(double *sum, double *square, const float *x, const float *origin, int64_t rows, int64_t n) {
   static sums_fn *const builds[] = {TABLE(sums)};
   builds[lg_isa_index()](sum, square, x, origin, rows, n);
-}
-
-void lg_k_norm_apply_f32(float *u, const float *x, const float *residual, const float *mean, const float *scale,
-                         const float *shift, int64_t rows, int64_t n) {
-  static apply_fn *const builds[] = {TABLE(apply)};
-  builds[lg_isa_index()](u, x, residual, mean, scale, shift, rows, n);
 }
 
 void lg_k_norm_grad_sums_f32(double *sum, double *product, const float *d, const float *x, const float *mean,

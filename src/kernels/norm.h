@@ -9,12 +9,6 @@
 void lg_k_norm_sums_f32(double *sum, double *square, const float *x, const float *origin, int64_t rows, int64_t n);
 void lg_k_norm_sums_f64(double *sum, double *square, const double *x, const double *origin, int64_t rows, int64_t n);
 
-/* u[rows, n] = (x − mean)·scale + shift (+ residual[rows, n], or NULL); u may be x or residual. */
-void lg_k_norm_apply_f32(float *u, const float *x, const float *residual, const float *mean, const float *scale,
-                         const float *shift, int64_t rows, int64_t n);
-void lg_k_norm_apply_f64(double *u, const double *x, const double *residual, const double *mean, const double *scale,
-                         const double *shift, int64_t rows, int64_t n);
-
 /* sum[n] += Σ d, product[n] += Σ d·(x − mean) over the rows of d[rows, n]. */
 void lg_k_norm_grad_sums_f32(double *sum, double *product, const float *d, const float *x, const float *mean,
                              int64_t rows, int64_t n);

@@ -7,7 +7,6 @@
 #define REAL float
 
 void NAME(sums)(double *, double *, const float *, const float *, int64_t, int64_t);
-void NAME(apply)(float *, const float *, const float *, const float *, const float *, const float *, int64_t, int64_t);
 void NAME(grad_sums)(double *, double *, const float *, const float *, const float *, int64_t, int64_t);
 void NAME(grad_apply)(float *, const float *, const float *, const float *, const float *, const float *, const float *,
                       int64_t, int64_t, int);

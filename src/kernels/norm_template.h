@@ -23,20 +23,6 @@ void NAME(sums)(double *sum, double *square, const REAL *x, const REAL *origin, 
   }
 }
 
-void NAME(apply)(REAL *u, const REAL *x, const REAL *residual, const REAL *mean, const REAL *scale, const REAL *shift,
-                 int64_t rows, int64_t n) {
-  for (int64_t i = 0; i < rows; i++, u += n, x += n) {
-    if (residual) {
-#pragma omp simd
-      for (int64_t k = 0; k < n; k++) u[k] = (x[k] - mean[k]) * scale[k] + shift[k] + residual[k];
-      residual += n;
-    } else {
-#pragma omp simd
-      for (int64_t k = 0; k < n; k++) u[k] = (x[k] - mean[k]) * scale[k] + shift[k];
-    }
-  }
-}
-
 void NAME(grad_sums)(double *sum, double *product, const REAL *d, const REAL *x, const REAL *mean, int64_t rows,
                      int64_t n) {
   int64_t i = 0;

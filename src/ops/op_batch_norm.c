@@ -160,32 +160,45 @@ static void coefficients(norm_run *r) {
   }
 }
 
-/* u[piece] = bn(x) + residual */
-static void normalize(void *u, const norm_run *r, const piece *p) {
+/* A piece's arrays, as the gate's kernels take them. */
+static lg_gate_norm_f32 norm_f32(const norm_run *r, const piece *p) {
   const lg_call *c = r->c;
-  const void *x = plus(c, c->in[X]->data, p->at), *residual = c->residual ? plus(c, c->residual->data, p->at) : NULL;
-  const void *mean = plus(c, r->mean, p->first), *scale = plus(c, r->scale, p->first);
-  const void *shift = plus(c, r->shift, p->first);
-  if (c->dtype == LG_F32)
-    lg_k_norm_apply_f32(u, x, residual, mean, scale, shift, p->rows, p->n);
-  else
-    lg_k_norm_apply_f64(u, x, residual, mean, scale, shift, p->rows, p->n);
+  return (lg_gate_norm_f32){.x = plus(c, c->in[X]->data, p->at),
+                            .residual = c->residual ? plus(c, c->residual->data, p->at) : NULL,
+                            .mean = plus(c, r->mean, p->first),
+                            .scale = plus(c, r->scale, p->first),
+                            .shift = plus(c, r->shift, p->first),
+                            .rows = p->rows,
+                            .cols = p->n};
+}
+static lg_gate_norm_f64 norm_f64(const norm_run *r, const piece *p) {
+  const lg_call *c = r->c;
+  return (lg_gate_norm_f64){.x = plus(c, c->in[X]->data, p->at),
+                            .residual = c->residual ? plus(c, c->residual->data, p->at) : NULL,
+                            .mean = plus(c, r->mean, p->first),
+                            .scale = plus(c, r->scale, p->first),
+                            .shift = plus(c, r->shift, p->first),
+                            .rows = p->rows,
+                            .cols = p->n};
 }
 
 static void forward_tile(void *context, int64_t tile) {
   const norm_run *r = context;
+  const lg_call *c = r->c;
   for (piece p = {0}; next_piece(&p, r, tile);) {
-    void *y = plus(r->c, r->gate ? r->gate->out->data : r->c->out->data, p.at);
-    normalize(y, r, &p);
-    if (!r->gate) continue;
-    if (r->c->dtype == LG_F32)
-      lg_k_gate_fwd_f32(y, y, (float)r->lambda, p.rows * p.n, r->activation);
-    else
-      lg_k_gate_fwd_f64(y, y, r->lambda, p.rows * p.n, r->activation);
+    void *y = plus(c, r->gate ? r->gate->out->data : c->out->data, p.at);
+    if (c->dtype == LG_F32) {
+      lg_gate_norm_f32 norm = norm_f32(r, &p);
+      lg_k_norm_gate_fwd_f32(y, &norm, (float)r->lambda, r->activation);
+    } else {
+      lg_gate_norm_f64 norm = norm_f64(r, &p);
+      lg_k_norm_gate_fwd_f64(y, &norm, r->lambda, r->activation);
+    }
   }
 }
 
 static lg_status resolve(norm_run *r, double *slope) {
+  r->activation = LG_ACT_IDENTITY;
   if (!r->gate) return LG_OK;
   r->activation = lg_gate_activation(r->gate);
   return lg_gate_resolve(&r->lambda, slope, r->gate);
@@ -206,17 +219,18 @@ static lg_status forward(const lg_call *c) {
  * is the residual's; returns Σ dy·∂f/∂λ. */
 static double gate_backward(const norm_run *r, const piece *p) {
   const lg_call *c = r->c;
-  union {
-    float f32[PIECE];
-    double f64[PIECE];
-  } u;
-  int64_t count = p->rows * p->n;
   void *d = plus(c, r->d, p->at), *dy = plus(c, c->dout->data, p->at);
-  normalize(&u, r, p);
-  double sum = c->dtype == LG_F32 ? lg_k_gate_bwd_f32(d, dy, u.f32, (float)r->lambda, count, r->activation, 0)
-                                  : lg_k_gate_bwd_f64(d, dy, u.f64, r->lambda, count, r->activation, 0);
+  double sum;
+  if (c->dtype == LG_F32) {
+    lg_gate_norm_f32 norm = norm_f32(r, p);
+    sum = lg_k_norm_gate_bwd_f32(d, dy, &norm, (float)r->lambda, r->activation);
+  } else {
+    lg_gate_norm_f64 norm = norm_f64(r, p);
+    sum = lg_k_norm_gate_bwd_f64(d, dy, &norm, r->lambda, r->activation);
+  }
   if (c->dresidual && c->acc_residual) {
     void *dr = plus(c, c->dresidual->data, p->at);
+    int64_t count = p->rows * p->n;
     if (c->dtype == LG_F32)
       lg_k_add_f32(dr, dr, d, count);
     else

@@ -239,6 +239,40 @@ static void bias(int32_t isa, const lg_gate_kernels *k) {
     }
 }
 
+/* A normalization's gate has the bits of the gate of its u, with and without residual, whole blocks and rests of rows.
+ */
+static void norm(int32_t isa, const lg_gate_kernels *k) {
+  enum { ROWS = 3, MOST = 37, N = ROWS * MOST };
+  static const int64_t widths[] = {1, 16, 37};
+  float x[N], residual[N], dy[N], mean[MOST], scale[MOST], shift[MOST], u[N], want[N], got[N];
+  for (int i = 0; i < N; i++) x[i] = (float)(4 * uniform(700, i)), residual[i] = (float)uniform(701, i);
+  for (int i = 0; i < N; i++) dy[i] = (float)(2 * uniform(702, i) - 1);
+  for (int i = 0; i < MOST; i++)
+    mean[i] = (float)(4 * uniform(703, i)), scale[i] = (float)uniform(704, i), shift[i] = (float)uniform(705, i);
+  for (int32_t activation = 0; activation < LG_ACT_COUNT; activation++)
+    for (int with = 0; with < 2; with++)
+      for (int w = 0; w < 3; w++) {
+        int64_t cols = widths[w], n = ROWS * cols;
+        lg_gate_norm_f32 norm = {x, with ? residual : NULL, mean, scale, shift, ROWS, cols};
+        for (int64_t i = 0; i < n; i++) {
+          float v = (x[i] - mean[i % cols]) * scale[i % cols] + shift[i % cols];
+          u[i] = with ? v + residual[i] : v;
+        }
+        k->fwd(want, u, 2.5f, n, activation);
+        k->norm_fwd(got, &norm, 2.5f, activation);
+        if (memcmp(got, want, (size_t)n * sizeof *got)) fail("norm: y", isa, activation, 0, 2.5f, with, (double)cols);
+        double sum = k->bwd(want, dy, u, 2.5f, n, activation, 0);
+        memcpy(got, dy, sizeof got);
+        double found = k->norm_bwd(got, got, &norm, 2.5f, activation);
+        if (memcmp(got, want, (size_t)n * sizeof *got)) fail("norm: d", isa, activation, 0, 2.5f, with, (double)cols);
+        if (!(fabs(found - sum) <= 1e-12)) fail("norm: Σ", isa, activation, 0, 2.5f, found, sum);
+        lg_k_norm_gate_fwd_f32_ref(want, &norm, 2.5f, activation);
+        k->norm_fwd(got, &norm, 2.5f, activation);
+        for (int64_t i = 0; i < n; i++)
+          if (!(ulps(got[i], want[i], 0) <= 5)) fail("norm: reference y", isa, activation, u[i], 2.5f, got[i], want[i]);
+      }
+}
+
 /* The plain references against the truth, and the float64 kernels' derivatives against differences of their values. */
 static void plain(void) {
   for (int32_t activation = 0; activation < LG_ACT_COUNT; activation++)
@@ -278,6 +312,7 @@ int main(void) {
     backward(isa, k);
     long_sums(isa, k);
     bias(isa, k);
+    norm(isa, k);
   }
   extremes();
   accuracy_lambda_gelu();
