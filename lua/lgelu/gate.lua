@@ -17,7 +17,8 @@ local function is_number(v) return type(v) == "number" and v == v end
 -- A finite λ of at least 0, or a usage error in the name of the function.
 local function check_lambda(lambda, where)
   if not is_number(lambda) or lambda < 0 or lambda == math.huge then
-    errors.usage("%s: λ is %s; a finite number of at least 0 is expected", where, tostring(lambda))
+    errors.usage("%s: λ is %s; a finite number of at least 0 is expected%s", where, tostring(lambda),
+      type(lambda) == "cdata" and " for an x that is a number" or "")
   end
   return lambda
 end
@@ -25,7 +26,7 @@ end
 -- x, λ as tensor operands of one call: a tensor x, λ a tensor or a number.
 local function operands(x, lambda, where)
   local base, operand = require("lgelu.tensor.base"), require("lgelu.tensor.operand")
-  base.check_tensor(x, where .. ": x")
+  if not base.is(x) then errors.usage("%s: x: expected a number or a tensor, found a %s", where, type(x)) end
   if type(lambda) == "number" then check_lambda(lambda, where) end
   return base, operand.lend(lambda, x, where .. ": λ")
 end

@@ -81,9 +81,9 @@ local function names_of(list)
   return names
 end
 
-local function need_node(value, what)
+local function need_node(self, value, what)
   if type(value) ~= "table" or getmetatable(value) ~= node then
-    errors.usage("%s: expected a node that another layer returned, found %s", what,
+    errors.usage("%s: %s: expected a node that another layer returned, found %s", place(self), what,
       type(value) == "table" and "a table" or tostring(value))
   end
 end
@@ -98,7 +98,7 @@ function builder:op(op, inputs, attrs, name)
   end
   local ids, values, count, known = ffi.new("int32_t[8]"), ffi.new("double[16]"), 0, {}
   for i, input in ipairs(inputs) do
-    need_node(input, op)
+    need_node(self, input, op)
     ids[i - 1] = input.id
   end
   local range = ffi.new("double[3]")
@@ -173,7 +173,7 @@ end
 --- Fully connected layer: x[…, k] → […, units].
 -- @param options  { name =, bias = true }. Weights and biases start uniform in ±1/√k, as PyTorch's Linear does.
 function builder:linear(x, units, options)
-  need_node(x, "linear")
+  need_node(self, x, "linear")
   options = options or {}
   local k = x.shape[#x.shape]
   if type(units) ~= "number" or units < 1 or units % 1 ~= 0 then
@@ -220,7 +220,7 @@ local CONV_INIT = {
 -- start in ±1/√k, k = kernel height · width · c/groups, as PyTorch's Conv2d does; with he_normal, with deviation √(2/k)
 -- (He et al. 2015, fan in). Biases start in ±1/√k.
 function builder:conv2d(x, channels, options)
-  need_node(x, "conv2d")
+  need_node(self, x, "conv2d")
   options = options or {}
   local c, groups = x.shape[4], options.groups or 1
   if #x.shape ~= 4 or type(c) ~= "number" then
@@ -262,7 +262,7 @@ function builder:channels_last(x, options) return self:op("channels_last", { x }
 --- The activation of the recipe's gate section; each call is one gate, with its own λ (unless they are tied).
 -- @param options  { name = }
 function builder:gate(x, options)
-  need_node(x, "gate")
+  need_node(self, x, "gate")
   local config = self.gate_config or { kind = "lambda_gelu", reparam = "softplus", t = 0.1 }
   local name = path(self, "gate", options and options.name)
   local attrs = { kind = lib.lg_list_find("activation", config.kind) }
@@ -307,7 +307,7 @@ function builder:add(a, b, options) return self:op("add", { a, b }, nil,
 
 --- Adds a learned bias[n] to x[…, n].
 function builder:bias(x, options)
-  need_node(x, "bias")
+  need_node(self, x, "bias")
   local name = path(self, "bias", options and options.name)
   local saved = self.scopes
   self.scopes = {}
@@ -320,7 +320,7 @@ end
 -- between, are computed with it. Running statistics are states; gamma starts at 1, beta at 0.
 -- @param options  { name =, eps = 1e-5, momentum = 0.1: weight of the batch in the running statistics }
 function builder:batch_norm(x, options)
-  need_node(x, "batch_norm")
+  need_node(self, x, "batch_norm")
   options = options or {}
   local n, name = x.shape[#x.shape], path(self, "bn", options.name)
   if type(n) ~= "number" then
@@ -338,7 +338,7 @@ function builder:batch_norm(x, options)
 end
 
 local function pool(self, op, x, kernel, options)
-  need_node(x, op)
+  need_node(self, x, op)
   options = options or {}
   local attrs = {}
   attrs.kernel_h, attrs.kernel_w = pair(self, kernel, nil, 1, op .. ": kernel")
@@ -357,7 +357,7 @@ function builder:avg_pool(x, kernel, options) return pool(self, "avg_pool", x, k
 
 --- The mean over height and width: [batch, height, width, channels] → [batch, channels].
 function builder:global_pool(x, options)
-  need_node(x, "global_pool")
+  need_node(self, x, "global_pool")
   return self:op("global_pool", { x }, nil, path(self, "global_pool", options and options.name))
 end
 
@@ -393,6 +393,18 @@ function builder:describe()
       table.concat(n.shape, ", "))
   end
   return table.concat(lines, "\n")
+end
+
+-- nn.linear(x, 8) in place of nn:linear(x, 8) is a slip that Lua does not see: it would take x for the builder.
+for name, method in pairs(builder) do
+  if type(method) == "function" then
+    builder[name] = function(self, ...)
+      if getmetatable(self) ~= builder then
+        errors.usage("%s: nn.%s(…): expected a colon, nn:%s(…)", place({ where = "the model" }), name, name)
+      end
+      return method(self, ...)
+    end
+  end
 end
 
 return nn

@@ -32,12 +32,26 @@ local function network_of(resolved, set)
   return net
 end
 
+-- A split that leaves nothing to validate by, or nothing to train on.
+local function check_rows(resolved, train_rows, val_rows)
+  local config = resolved.config
+  if val_rows == 0 then
+    errors.usage("%s: data.validation: %s of %d rows is none, and the best epoch is chosen by them",
+      resolved.where("data.validation"), tostring(config.data.validation), train_rows)
+  end
+  if config.train.last == "drop" and train_rows < config.train.batch then
+    errors.usage("%s: train.batch: %d rows make no whole batch of %d, and train.last = drop",
+      resolved.where("train.batch"), train_rows, config.train.batch)
+  end
+end
+
 --- Data, network, optimizer and loaders of a resolved recipe: everything that a step needs, before any file is written.
 -- @return session { resolved, set, net, opt, train, val (loaders), total (steps), epochs, seed }
 function train.session(resolved)
   local config = resolved.config
   local set = data.load(config.data)
   local train_index, val_index = data.split(set, config.data.validation, resolved.seed)
+  check_rows(resolved, train_index.shape[1], val_index.shape[1])
   local net = network_of(resolved, set)
   local session = {
     resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
@@ -46,16 +60,7 @@ function train.session(resolved)
       { batch = config.train.batch, last = config.train.last, shuffle = true, seed = resolved.seed, augment = true }),
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
   }
-  if session.val.count == 0 then
-    errors.usage("%s: data.validation: no rows are left for validation, and the best epoch is chosen by it",
-      resolved.where("data.validation"))
-  end
   session.total = session.train:batches() * session.epochs
-  if session.total == 0 then
-    errors.usage("%s: train.batch: %d rows make no whole batch of %d, and train.last = drop",
-      resolved.where("train.batch"),
-      session.train.count, config.train.batch)
-  end
   return session
 end
 

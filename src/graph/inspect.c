@@ -22,12 +22,12 @@ static int describe_bad(char *text, int32_t bytes, const lg_slot *s, const char 
       inf++;
   }
   if (first < 0) return 0;
-  char shape[160];
+  char shape[160], finite[80] = "none is finite";
+  if (low <= high) snprintf(finite, sizeof finite, "the finite ones lie in [%g, %g]", low, high);
   if (text && bytes > 0)
-    snprintf(text, (size_t)bytes,
-             "%s %s: %lld NaN and %lld infinite of %lld elements, the first at %lld; the finite ones lie in [%g, %g]",
-             what, lg_slot_text(shape, sizeof shape, s), (long long)nan, (long long)inf, (long long)n, (long long)first,
-             low, high);
+    snprintf(text, (size_t)bytes, "%s %s: %lld NaN and %lld infinite of %lld elements, the first at %lld; %s", what,
+             lg_slot_text(shape, sizeof shape, s), (long long)nan, (long long)inf, (long long)n, (long long)first,
+             finite);
   return 1;
 }
 

@@ -16,15 +16,15 @@ enum {
       LG_OPTIMIZER_COUNT
 };
 
-/* id, name, doc; p1, p2, p3 are the numbers of lg_schedule. */
+/* id, name, doc in the words of a recipe. p1, p2, p3 of lg_schedule are gamma and parts (step), final (linear, cosine),
+ * rise, start_div and final_div (one_cycle). */
 #define LG_SCHEDULE_LIST(X)                                                                                            \
   X(CONSTANT, "constant", "the base rate throughout")                                                                  \
-  X(STEP, "step", "multiplied by gamma (p1) from each of parts (p2) equal parts to the next")                          \
-  X(LINEAR, "linear", "falls in a straight line to final (p1) times the base rate")                                    \
-  X(COSINE, "cosine", "falls along half a cosine to final (p1) times the base rate")                                   \
+  X(STEP, "step", "multiplied by gamma from each of so many equal parts to the next")                                  \
+  X(LINEAR, "linear", "falls in a straight line to final times the base rate")                                         \
+  X(COSINE, "cosine", "falls along half a cosine to final times the base rate")                                        \
   X(ONE_CYCLE, "one_cycle",                                                                                            \
-    "rises along a cosine from 1/start_div (p2) over the share rise (p1), then falls to 1/(start_div·final_div), "    \
-    "final_div (p3)")
+    "rises along a cosine from 1/start_div over the share rise, then falls to 1/(start_div·final_div)")
 enum {
 #define X(id, name, doc) LG_SCHEDULE_##id,
   LG_SCHEDULE_LIST(X)

@@ -52,6 +52,11 @@ describe("lgelu.C", function()
     status, text = luajit("LGELU_THREADS=many", code)
     assert.are.equal(1, status)
     assert.truthy(text:find("LGELU_THREADS = 'many'", 1, true), text)
+    for _, most in ipairs({ "1000", "99999999999" }) do
+      status, text = luajit("LGELU_THREADS=" .. most, code)
+      assert.are.equal(1, status)
+      assert.truthy(text:find("LGELU_THREADS = '" .. most .. "'", 1, true), text)
+    end
   end)
 
   it("refuses a library made from another header, and says which is older", function()

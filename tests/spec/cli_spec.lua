@@ -51,6 +51,17 @@ describe("the command line", function()
     end
   end)
 
+  it("names every layer of a model of one's own, and no other", function()
+    local _, text = main("help", "models")
+    local shown, inner = {}, { op = true, input = true, param = true, state = true, describe = true }
+    for name in text:match("Layers:\n(.*)"):gmatch("([%w_]+)%(") do shown[name] = true end
+    for name, method in pairs(getmetatable(require("lgelu.nn").builder({}))) do
+      if type(method) == "function" then assert.are.equal(not inner[name], shown[name] == true, name) end
+      shown[name] = nil
+    end
+    assert.is_nil(next(shown))
+  end)
+
   it("names the nearest verb, option or topic for a misspelt one", function()
     assert.equal("'hlep' is no verb of lgelu, did you mean 'help'?; 'lgelu help' lists them", message("hlep"))
     assert.equal("unknown option '--versoin', did you mean '--version'?; options of a verb stand after it",
@@ -212,8 +223,10 @@ describe("lgelu run", function()
     assert.equal("run: missing argument 'recipe'; see 'lgelu run --help'", message("run"))
     assert.equal("run: --seed: found 'x', expected an integer >= 0; see 'lgelu run --help'",
       message("run", file, "--seed", "x"))
-    assert.equal("run: --threads: found '-1', expected an integer >= 0; see 'lgelu run --help'",
-      message("run", file, "--threads=-1"))
+    for _, threads in ipairs({ "-1", "257", "x" }) do
+      assert.equal("run: --threads: found '" .. threads .. "', expected an integer from 0 to 256; "
+        .. "see 'lgelu run --help'", message("run", file, "--threads=" .. threads))
+    end
     assert.equal("run: unknown option '--buget', did you mean '--budget'?; see 'lgelu run --help'",
       message("run", file, "--buget", "smoke"))
     assert.truthy(message("run", folder .. "/none.lua"):find("none.lua: No such file or directory", 1, true))

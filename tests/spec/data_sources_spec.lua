@@ -299,14 +299,19 @@ describe("fashion_mnist", function()
 
   it("says where it looked and names three ways on when it is missing", function()
     local message = refused("fail", { source = "fashion_mnist", path = "/nowhere" })
-    for _, text in ipairs({ "/nowhere: no such folder (data.path)", "lgelu data get fashion_mnist", "LGELU_DATA",
-      "data.source=synthetic", "dataset-fashion-mnist" }) do
+    for _, text in ipairs({ "/nowhere: no such folder (data.path)", "lgelu data get fashion_mnist",
+      "data.path = another folder, or none: then", "data.source=synthetic", "dataset-fashion-mnist" }) do
       assert.matches(text, message, 1, true)
     end
     local folder = temporary_folder()
     write(folder .. "/train-images-idx3-ubyte", "")
     assert.matches(folder .. ": lacks train-labels-idx1-ubyte, t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte",
       refused("fail", { source = "fashion_mnist", path = folder }), 1, true)
+    -- A way on is named only where it leads on: no data folder is searched for a path from the root.
+    assert.is_nil(message:find("LGELU_DATA", 1, true))
+    assert.is_nil(refused("fail", { source = "idx", path = "/nowhere" }):find("LGELU_DATA = ", 1, true))
+    assert.matches("LGELU_DATA = the folder that holds nowhere",
+      refused("fail", { source = "idx", path = "nowhere" }), 1, true)
   end)
 end)
 

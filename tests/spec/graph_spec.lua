@@ -310,7 +310,10 @@ describe("values that are not finite", function()
     assert.is_true(loss ~= loss)
     has(net:explain_nonfinite(), "'fc2.weight' (param)", "1 NaN and 0 infinite of 30 elements, the first at 7")
     data(x)[5] = math.huge
-    has(net:explain_nonfinite(), "'input' (input)", "0 NaN and 1 infinite of 16 elements, the first at 5")
+    has(net:explain_nonfinite(), "'input' (input)",
+      "0 NaN and 1 infinite of 16 elements, the first at 5; the finite ones lie in [")
+    for i = 0, 15 do data(x)[i] = -math.huge end
+    has(net:explain_nonfinite(), "0 NaN and 16 infinite of 16 elements, the first at 0; none is finite")
   end)
 end)
 

@@ -146,6 +146,38 @@ describe("a training", function()
     assert.is_truthy(tostring(e):find("best.ckpt.h5: belongs to the run " .. other.attrs.hash:sub(1, 8), 1, true))
   end)
 
+  it("says how a layer is called where a dot stands for the colon or no node for a node", function()
+    for name in pairs(getmetatable(require("lgelu.nn").builder({})).__index) do
+      if name ~= "__index" then
+        local ok, e = pcall(run, text(("function(nn, x) local y = nn.%s(x, 4) return y end"):format(name)))
+        assert.is_false(ok)
+        assert.are.equal(("tiny.lua:1: nn.%s(…): expected a colon, nn:%s(…)"):format(name, name), tostring(e))
+      end
+    end
+    for layer, arguments in pairs({ linear = "16, 4", gate = "16", dropout = "16, 0.5", bias = "16", flatten = "16",
+      batch_norm = "16", max_pool = "16, 2" }) do
+      local ok, e = pcall(run, text(("function(nn) local y = nn:%s(%s) return y end"):format(layer, arguments)))
+      assert.is_false(ok)
+      assert.are.equal(("tiny.lua:1: %s: expected a node that another layer returned, found 16"):format(layer),
+        tostring(e))
+    end
+  end)
+
+  it("needs rows to validate by and a whole batch to train on", function()
+    for _, case in ipairs({
+      { { "data.validation=0.001" }, "command line: data.validation: 0.001 of 240 rows is none, and the best epoch is "
+        .. "chosen by them" },
+      { { "train.last=drop", "train.batch=181" },
+        "command line: train.batch: 180 rows make no whole batch of 181, and train.last = drop" },
+    }) do
+      local ok, e = pcall(run, text(), case[1])
+      assert.is_false(ok)
+      assert.are.equal("usage", e.kind)
+      assert.are.equal(case[2], e.message)
+    end
+    run(text(), { "train.last=drop", "train.batch=180" })
+  end)
+
   it("does not depend on what was trained before it in the process", function()
     local a, first = run(text())
     local b, second = run(text())

@@ -11,7 +11,7 @@ function verb.setup(parser)
   parser:argument("case", "What to measure; without it, all cases."):args("?")
   parser:option("--gate", "The gate to measure, of the cases that have one."):argname("KIND")
   parser:option("--threads", "How many threads (default: those of the engine)."):argname("N")
-    :convert(args.integer("--threads", 1))
+    :convert(args.integer("--threads", 1, args.MOST_THREADS))
   parser:flag("--json", "One line of JSON a record.")
   parser:epilog("Cases:\n" .. table.concat(lines, "\n"))
 end

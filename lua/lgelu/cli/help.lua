@@ -70,6 +70,21 @@ local function model_rows()
   return rows
 end
 
+local INLINE_MODEL = [[
+
+A recipe may also build a network of its own:
+  model = function(nn, x, info)
+    x = nn:flatten(x)
+    for _, units in ipairs({ 64, 32 }) do x = nn:gate(nn:linear(x, units)) end
+    return nn:linear(x, info.classes)
+  end
+x is the input, info.classes and info.input_shape say what the data are, nn:gate is the activation of the recipe's
+section gate. Each layer takes a node and returns one; a + b adds two. Layers:
+  linear(x, units)  conv2d(x, channels, {…})  channels_last(x)  batch_norm(x)  gate(x)  activation(x, kind)
+  dropout(x, p)  bias(x)  add(a, b)  flatten(x)  reshape(x, shape)  max_pool(x, kernel)  avg_pool(x, kernel)
+  global_pool(x)  scope(name, function)
+]]
+
 local LISTS = {
   { topic = "activations", key = "gate.kind", rows = engine_rows("activation") },
   { topic = "reparams", key = "gate.reparam", rows = engine_rows("reparam") },
@@ -77,7 +92,7 @@ local LISTS = {
   { topic = "optimizers", key = "optimizer.name", rows = engine_rows("optimizer") },
   { topic = "schedules", key = "schedule.name", rows = engine_rows("schedule") },
   { topic = "sources", key = "data.source", rows = source_rows },
-  { topic = "models", key = "model.arch", rows = model_rows },
+  { topic = "models", key = "model.arch", rows = model_rows, more = INLINE_MODEL },
 }
 
 --- Topics that are lists of names.
@@ -97,7 +112,7 @@ local function aligned(rows, indent)
 end
 
 local function list_page(item)
-  return ("%s (recipe key %s):\n"):format(item.topic, item.key) .. aligned(item.rows(), "  ")
+  return ("%s (recipe key %s):\n"):format(item.topic, item.key) .. aligned(item.rows(), "  ") .. (item.more or "")
 end
 
 -- Keys of the recipe -------------------------------------------------------------------------------------------------

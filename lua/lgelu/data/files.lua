@@ -29,7 +29,9 @@ function files.demand(name, path)
     local package = entry.debian and ", or Debian's package: apt-get install " .. entry.debian or ""
     find.missing(name, tried, {
       ("lgelu data get %s%s"):format(name, package),
-      ("LGELU_DATA = the folder that holds %s/"):format(entry.folders[1]), "data.source=synthetic",
+      path and "data.path = another folder, or none: then the data folders are searched"
+        or ("LGELU_DATA = the folder that holds %s/"):format(entry.folders[1]),
+      "data.source=synthetic",
     })
   end
   return folder

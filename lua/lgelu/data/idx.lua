@@ -105,10 +105,12 @@ local function locate(config)
     for _, line in ipairs(more) do tried[#tried + 1] = line end
   end
   if not folder then
-    find.missing("idx", tried, {
+    local ways = {
       "data.path = the folder that holds " .. table.concat(files, " and ") .. " (plain or .gz)",
-      "LGELU_DATA = the folder that holds " .. config.path, "data.source=synthetic",
-    })
+      "data.source=synthetic",
+    }
+    if config.path:sub(1, 1) ~= "/" then table.insert(ways, 2, "LGELU_DATA = the folder that holds " .. config.path) end
+    find.missing("idx", tried, ways)
   end
   return folder
 end

@@ -188,7 +188,7 @@ sections.data = {
 
 sections.model = {
   variant = "arch",
-  doc = "The network: lg.models.NAME{…}, or a Lua function (nn, x, info) that builds it.",
+  doc = "The network: lg.models.NAME{…}, or a Lua function (nn, x, info) that builds it (lgelu help models).",
   variants = function() return require("lgelu.models").list() end,
   for_variant = function(arch) return require("lgelu.models").schema(arch) end,
   head = { key = "arch", type = "string", required = true, example = "model = lg.models.mlp{ hidden = {64, 64} }",

@@ -81,7 +81,7 @@ function base.new(shape, code)
   if #shape > MAX_RANK then errors.usage("%d dimensions: at most %d are possible", #shape, MAX_RANK) end
   for i, n in ipairs(shape) do
     if type(n) ~= "number" or n < 0 or n ~= math.floor(n) or n >= 2 ^ 53 then
-      errors.usage("dimension %d is %s: expected a whole number of at least 0", i, tostring(n))
+      errors.usage("dimension %d is %s: expected a whole number from 0 to 2^53", i, tostring(n))
     end
     dims[i - 1] = n
   end
