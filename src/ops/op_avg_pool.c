@@ -5,8 +5,6 @@
 #include "pool_windows.h"
 #include <string.h>
 
-static const lg_attr attrs[] = {LG_POOL_ATTRS};
-
 static void forward_tile(void *context, int64_t image) {
   const lg_call *c = context;
   lg_windows w = lg_pool_windows(c);
@@ -41,7 +39,7 @@ static lg_status backward(const lg_call *c) {
 const lg_op lg_op_avg_pool = {
     .min_inputs = 1,
     .max_inputs = 1,
-    .attrs = attrs,
+    .attrs = lg_pool_attrs,
     .infer = lg_pool_infer,
     .forward = forward,
     .backward = backward,

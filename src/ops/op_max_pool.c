@@ -5,8 +5,6 @@
 #include "pool_windows.h"
 #include <string.h>
 
-static const lg_attr attrs[] = {LG_POOL_ATTRS};
-
 static uint16_t *places(const lg_call *c, int64_t image) {
   return (uint16_t *)c->saved + image * lg_pool_image(c->out);
 }
@@ -47,7 +45,7 @@ static size_t saved_bytes(const lg_call *c) { return (size_t)lg_slot_size(c->out
 const lg_op lg_op_max_pool = {
     .min_inputs = 1,
     .max_inputs = 1,
-    .attrs = attrs,
+    .attrs = lg_pool_attrs,
     .infer = lg_pool_infer,
     .forward = forward,
     .backward = backward,

@@ -5,15 +5,17 @@
 #include "op.h"
 
 enum { KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, PAD_TOP, PAD_LEFT, PAD_BOTTOM, PAD_RIGHT };
-#define LG_POOL_ATTRS                                                                                                  \
-  {"kernel_h", 2, 1, 255, "rows of a window"}, {"kernel_w", 2, 1, 255, "columns of a window"},                         \
-      {"stride_h", 2, 1, 65535, "rows from one window to the next"},                                                   \
-      {"stride_w", 2, 1, 65535, "columns from one window to the next"},                                                \
-      {"pad_top", 0, 0, 254, "rows of padding above"}, {"pad_left", 0, 0, 254, "columns of padding on the left"},      \
-      {"pad_bottom", 0, 0, 254, "rows of padding below"}, {"pad_right", 0, 0, 254, "columns of padding on the right"}, \
-  {                                                                                                                    \
-    NULL, 0, 0, 0, NULL                                                                                                \
-  }
+static const lg_attr lg_pool_attrs[] = {
+    {"kernel_h", 2, 1, 255, "rows of a window"},
+    {"kernel_w", 2, 1, 255, "columns of a window"},
+    {"stride_h", 2, 1, 65535, "rows from one window to the next"},
+    {"stride_w", 2, 1, 65535, "columns from one window to the next"},
+    {"pad_top", 0, 0, 254, "rows of padding above"},
+    {"pad_left", 0, 0, 254, "columns of padding on the left"},
+    {"pad_bottom", 0, 0, 254, "rows of padding below"},
+    {"pad_right", 0, 0, 254, "columns of padding on the right"},
+    {NULL, 0, 0, 0, NULL},
+};
 
 static inline int64_t lg_pool_attr(const lg_call *c, int index) { return (int64_t)c->attr[index]; }
 
@@ -35,9 +37,7 @@ static inline lg_status lg_pool_infer(const lg_call *c) {
   LG_TRY(lg_need_float(c, 0));
   const lg_slot *x = c->in[0];
   char text[160];
-  for (int i = KERNEL_H; i <= PAD_RIGHT; i++)
-    if (c->attr[i] != (double)lg_pool_attr(c, i))
-      return lg_fail(LG_EARG, "kernel, stride and padding must be whole numbers, found %g", c->attr[i]);
+  for (int32_t i = KERNEL_H; i <= PAD_RIGHT; i++) LG_TRY(lg_need_whole(c, i, lg_pool_attrs[i].name));
   if (x->rank != 4)
     return lg_fail(LG_ESHAPE, "x is %s, expected [batch, height, width, channels]", lg_slot_text(text, sizeof text, x));
   lg_slot_like(c->out, x);
