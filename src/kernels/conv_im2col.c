@@ -36,13 +36,14 @@ static int is_direct(const lg_conv *c) {
          c->top == 0 && c->left == 0;
 }
 
-/* Forward, and dx where is_direct: units are blocks of rows. dx else: units are images, since patches overlap. */
+/* Forward, and dx where is_direct: units are blocks of rows. dx else: units are whole images, since patches overlap. */
 typedef struct row_cut {
   int64_t rows, unit_rows, units, slots;
 } row_cut;
 static row_cut cut_rows(const lg_conv *c, int pass) {
   row_cut r = {.rows = block_rows(patch_size(c))};
-  r.unit_rows = pass == LG_CONV_DX && !is_direct(c) ? c->oh * c->ow : r.rows;
+  const int64_t image = c->oh * c->ow;
+  r.unit_rows = pass == LG_CONV_FWD || is_direct(c) ? r.rows : image > r.rows ? image : r.rows / image * image;
   r.units = ceil_div(all_rows(c), r.unit_rows);
   r.slots = lesser(r.units, SLOTS);
   return r;

@@ -38,15 +38,16 @@ void NAME(im2col_fwd)(REAL *y, const REAL *x, const REAL *w, const lg_conv *c, c
   lg_parallel(r.cut.slots, NAME(fwd_slot), &r);
 }
 
-/* dx of one image: dy[rows, co/groups] · w[co/groups, k] are gradients of patches, added where the patches lie. */
-static void NAME(dx_image)(const conv_run *r, int64_t image, REAL *col) {
+/* dx of the images of one unit: dy[rows, co/groups] · w[co/groups, k] are gradients of patches, added where these lie.
+ */
+static void NAME(dx_images)(const conv_run *r, int64_t unit, REAL *col) {
   const lg_conv *c = r->c;
-  const int64_t cog = c->co / c->groups, k = patch_size(c), end = (image + 1) * c->oh * c->ow;
+  const int64_t cog = c->co / c->groups, k = patch_size(c), pixels = c->h * c->w * c->ci, image_rows = c->oh * c->ow;
+  const int64_t first = unit * r->cut.unit_rows, end = lesser(first + r->cut.unit_rows, all_rows(c));
   const REAL *dy = r->a, *w = r->b;
   REAL *dx = r->out;
-  const int64_t pixels = c->h * c->w * c->ci;
-  if (!r->acc) memset(dx + image * pixels, 0, (size_t)pixels * sizeof *dx);
-  for (int64_t row0 = image * c->oh * c->ow; row0 < end; row0 += r->cut.rows) {
+  if (!r->acc) memset(dx + first / image_rows * pixels, 0, (size_t)((end - first) / image_rows * pixels) * sizeof *dx);
+  for (int64_t row0 = first; row0 < end; row0 += r->cut.rows) {
     const int64_t rows = lesser(r->cut.rows, end - row0);
     for (int64_t g = 0; g < c->groups; g++) {
       GEMM(col, dy + row0 * c->co + g * cog, w + g * cog * k, rows, k, cog, c->co, k, k, 0, 0, 1, 0);
@@ -71,7 +72,7 @@ static void NAME(dx_slot)(void *context, int64_t slot) {
     if (is_direct(r->c))
       NAME(dx_block)(r, unit);
     else
-      NAME(dx_image)(r, unit, (REAL *)(r->work + (size_t)slot * r->slot_bytes));
+      NAME(dx_images)(r, unit, (REAL *)(r->work + (size_t)slot * r->slot_bytes));
   }
 }
 

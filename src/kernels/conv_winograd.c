@@ -3,7 +3,8 @@
  *
  * With V[point, tile, ci] the transformed input, U[point, …] the transformed weights and M[point, tile, co]:
  *   forward  M = V·U, y from M;   backward  dM from dy, dU = dMᵀ·V, dV = dM·U, dw from dU, dx from dV;
- * one product a point. V is computed again in backward rather than kept: it is 36/16 of x. Two ways to go:
+ * one product a point. U is [point, ci, co] for small products, which OpenBLAS does fastest so, else [point, co, ci]. V
+ * is computed again in backward rather than kept: it is 36/16 of x. Two ways to go:
  * - in blocks of tiles, while U is small: V and M of a block stay in a core's second-level cache; each slot (a fixed
  *   share of the images) sums a dU of its own, and these are added in the order of the slots;
  * - by points, where U is large and tiles are few: all of V and M, then a product a point, then all of y. dU takes the
@@ -20,9 +21,11 @@ enum {
   SLOTS = 16,              /* shares of the tiles in forward, of the images in backward */
   CHUNK = 16,              /* tiles, or rows of weights, that are transformed at once */
   PRODUCT_ROWS = 256,      /* of a product by points */
+  SMALL_WEIGHTS = 64 * 64, /* beyond, half as many slots in backward, for each has a dU to be added */
   LARGE_WEIGHTS = 1 << 20, /* floats of U from which on it goes by points */
   BLOCK_FLOATS = 163840,   /* of V and M of a block */
   LEAST_BLOCK = 32,
+  PADDING = 16, /* floats: a line of cache */
 };
 
 /* How the tiles lie on images [batch, h, w, channels]: tile (ty, tx) covers side×side pixels from ty·m - top, tx·m -
@@ -30,6 +33,7 @@ enum {
 typedef struct plane {
   float *data, *outside;
   int64_t h, w, channels, top, left, side;
+  int64_t step; /* of its points: floats from one's matrix [tiles, channels] to the next */
 } plane;
 
 typedef struct winograd_run {
@@ -45,6 +49,7 @@ typedef struct winograd_run {
   int64_t block, units, slots;                        /* units: blocks of tiles in forward, images in backward */
   float *zeros, *dump, *turned, *u, *v, *m, *dv, *du; /* work; dump: one row a slot */
   int64_t slot_floats;                                /* from one slot's v, m or du to the next */
+  int64_t v_step, m_step, u_step;                     /* from one point to the next */
 } winograd_run;
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -61,6 +66,9 @@ int64_t lg_conv_winograd_tile(const lg_conv *c) {
   return by4 <= by2 ? 4 : 2;
 }
 
+/* From one point's matrix to the next. A power of two would put all points of a tile into one set of the caches. */
+static int64_t point_step(int64_t rows, int64_t columns) { return rows * columns + PADDING; }
+
 static float *take(float *work, int64_t *at, int64_t floats) {
   float *p = work ? work + *at : NULL;
   *at += (floats + 15) / 16 * 16;
@@ -70,32 +78,36 @@ static float *take(float *work, int64_t *at, int64_t floats) {
 /* Cuts the work, and lays out the scratch; returns its size in floats. */
 static int64_t arrange(winograd_run *r, const lg_conv *c, int64_t m, int backward, float *work) {
   const lg_winograd *f = lg_winograd_get(m);
-  const int64_t matrix = f->points * c->ci * c->co, tile = f->points * (c->ci + c->co);
+  const int64_t tile = f->points * (c->ci + c->co);
   int64_t at = 0;
   r->c = c;
   r->f = f;
   r->across = ceil_div(c->ow, m);
   r->an_image = ceil_div(c->oh, m) * r->across;
   r->tiles = c->batch * r->an_image;
-  r->by_point = matrix > LARGE_WEIGHTS;
+  r->by_point = f->points * c->ci * c->co > LARGE_WEIGHTS;
   r->block = BLOCK_FLOATS / tile / CHUNK * CHUNK;
   if (r->block < LEAST_BLOCK) r->block = LEAST_BLOCK;
   r->units = backward ? c->batch : ceil_div(r->tiles, r->block);
-  r->slots = lesser(r->units, SLOTS);
+  r->slots = lesser(r->units, backward && c->ci * c->co > SMALL_WEIGHTS ? SLOTS / 2 : SLOTS);
+  const int64_t rows = r->by_point ? r->tiles : r->block;
+  r->v_step = point_step(rows, c->ci);
+  r->m_step = point_step(rows, c->co);
+  r->u_step = point_step(c->ci, c->co);
   r->zeros = take(work, &at, widest(c));
   r->dump = take(work, &at, SLOTS * widest(c));
-  r->u = take(work, &at, matrix);
-  if (!backward) r->turned = take(work, &at, 9 * c->ci * c->co);
+  r->u = take(work, &at, f->points * r->u_step);
+  if (!backward && !r->by_point) r->turned = take(work, &at, 9 * c->ci * c->co);
   if (r->by_point) {
-    r->v = take(work, &at, f->points * r->tiles * c->ci);
-    r->m = take(work, &at, f->points * r->tiles * c->co);
-    if (backward) r->dv = take(work, &at, f->points * r->tiles * c->ci);
+    r->v = take(work, &at, f->points * r->v_step);
+    r->m = take(work, &at, f->points * r->m_step);
+    if (backward) r->dv = take(work, &at, f->points * r->v_step);
     r->du = r->u;
   } else {
     const int64_t start = at;
-    r->v = r->dv = take(work, &at, f->points * r->block * c->ci);
-    r->m = take(work, &at, f->points * r->block * c->co);
-    if (backward) r->du = take(work, &at, matrix);
+    r->v = r->dv = take(work, &at, f->points * r->v_step);
+    r->m = take(work, &at, f->points * r->m_step);
+    if (backward) r->du = take(work, &at, f->points * r->u_step);
     r->slot_floats = at - start;
     at = start + r->slots * r->slot_floats;
   }
@@ -128,22 +140,22 @@ static void points_of(float **to, const winograd_run *r, float *first, int64_t d
 }
 
 /* v[point, rows, channels] = transform of tiles tile0 … tile0+count-1; v: the first tile's row in the first point. */
-static void read_tiles(const winograd_run *r, const plane *p, lg_winograd_fn *transform, float *v, int64_t rows,
-                       int64_t tile0, int64_t count) {
+static void read_tiles(const winograd_run *r, const plane *p, lg_winograd_fn *transform, float *v, int64_t tile0,
+                       int64_t count) {
   float *pixel[LG_WINOGRAD_MOST], *point[LG_WINOGRAD_MOST];
   for (int64_t t = 0; t < count; t++) {
     pixels_of(pixel, r, p, tile0 + t);
-    points_of(point, r, v + t * p->channels, rows * p->channels);
+    points_of(point, r, v + t * p->channels, p->step);
     transform(point, (const float *const *)pixel, p->channels);
   }
 }
 
-static void write_tiles(const winograd_run *r, const plane *p, lg_winograd_fn *transform, float *v, int64_t rows,
-                        int64_t tile0, int64_t count) {
+static void write_tiles(const winograd_run *r, const plane *p, lg_winograd_fn *transform, float *v, int64_t tile0,
+                        int64_t count) {
   float *pixel[LG_WINOGRAD_MOST], *point[LG_WINOGRAD_MOST];
   for (int64_t t = 0; t < count; t++) {
     pixels_of(pixel, r, p, tile0 + t);
-    points_of(point, r, v + t * p->channels, rows * p->channels);
+    points_of(point, r, v + t * p->channels, p->step);
     transform(pixel, (const float *const *)point, p->channels);
   }
 }
@@ -161,23 +173,22 @@ static void finish_tiles(const winograd_run *r, int64_t tile0, int64_t count) {
   }
 }
 
-static void output_tiles(const winograd_run *r, float *m, int64_t rows, int64_t tile0, int64_t count, int64_t slot) {
+static void output_tiles(const winograd_run *r, float *m, int64_t tile0, int64_t count, int64_t slot) {
   plane y = r->y;
   y.outside = r->dump + slot * widest(r->c);
-  write_tiles(r, &y, r->f->output, m, rows, tile0, count);
+  write_tiles(r, &y, r->f->output, m, tile0, count);
   finish_tiles(r, tile0, count);
 }
 
 /* dx of tiles in their order: the first of an image clears it, since tiles overlap. */
-static void input_grad_tiles(const winograd_run *r, float *dv, int64_t rows, int64_t tile0, int64_t count,
-                             int64_t slot) {
+static void input_grad_tiles(const winograd_run *r, float *dv, int64_t tile0, int64_t count, int64_t slot) {
   plane dx = r->dx;
   dx.outside = r->dump + slot * widest(r->c);
   const int64_t floats = dx.h * dx.w * dx.channels;
   for (int64_t t = tile0; t < tile0 + count; t++) {
     if (t % r->an_image == 0 && !r->acc_dx)
       memset(dx.data + t / r->an_image * floats, 0, (size_t)floats * sizeof(float));
-    write_tiles(r, &dx, r->f->input_grad, dv + (t - tile0) * dx.channels, rows, t, 1);
+    write_tiles(r, &dx, r->f->input_grad, dv + (t - tile0) * dx.channels, t, 1);
   }
 }
 
@@ -201,17 +212,17 @@ static void weights_tile(const winograd_run *r, int64_t tile) {
   for (int64_t row = tile * CHUNK; row < (tile + 1) * CHUNK; row++) {
     for (int64_t i = 0; i < 9; i++)
       tap[i] = r->turned ? r->turned + (i * ci + row) * co : (float *)r->w + (row * 9 + i) * ci;
-    points_of(point, r, r->u + row * columns, ci * co);
+    points_of(point, r, r->u + row * columns, r->u_step);
     r->f->weights(point, (const float *const *)tap, columns);
   }
 }
 
 /* CHUNK rows of dw[co, 9, ci] from the slots' du[point, co, ci]. */
 static void weights_grad_tile(const winograd_run *r, int64_t tile) {
-  const int64_t ci = r->c->ci, co = r->c->co;
+  const int64_t ci = r->c->ci;
   float *tap[9], *point[LG_WINOGRAD_MOST];
   for (int64_t row = tile * CHUNK; row < (tile + 1) * CHUNK; row++) {
-    points_of(point, r, r->du + row * ci, ci * co);
+    points_of(point, r, r->du + row * ci, r->u_step);
     for (int64_t s = 1; s < r->slots && !r->by_point; s++)
       for (int64_t i = 0; i < r->f->points; i++) lg_k_add_f32(point[i], point[i], point[i] + s * r->slot_floats, ci);
     for (int64_t i = 0; i < 9; i++) tap[i] = r->dw + (row * 9 + i) * ci;
@@ -231,10 +242,10 @@ static void forward_slot(void *context, int64_t slot) {
   float *v = r->v + slot * r->slot_floats, *m = r->m + slot * r->slot_floats;
   for (int64_t b = slot * r->units / r->slots; b < end; b++) {
     const int64_t tile0 = b * rows, count = lesser(rows, r->tiles - tile0);
-    read_tiles(r, &r->x, r->f->input, v, rows, tile0, count);
+    read_tiles(r, &r->x, r->f->input, v, tile0, count);
     for (int64_t p = 0; p < r->f->points; p++)
-      lg_k_gemm_f32(m + p * rows * co, v + p * rows * ci, r->u + p * ci * co, count, co, ci, ci, co, co, 0, 0, 1, 0);
-    output_tiles(r, m, rows, tile0, count, slot);
+      lg_k_gemm_f32(m + p * r->m_step, v + p * r->v_step, r->u + p * r->u_step, count, co, ci, ci, co, co, 0, 0, 1, 0);
+    output_tiles(r, m, tile0, count, slot);
   }
 }
 
@@ -245,14 +256,14 @@ static void backward_slot(void *context, int64_t slot) {
   float *v = r->v + shift, *dm = r->m + shift, *du = r->du + shift;
   for (int64_t tile0 = first; tile0 < end; tile0 += rows) {
     const int64_t count = lesser(rows, end - tile0);
-    if (r->dw) read_tiles(r, &r->x, r->f->input, v, rows, tile0, count);
-    read_tiles(r, &r->y, r->f->output_grad, dm, rows, tile0, count);
+    if (r->dw) read_tiles(r, &r->x, r->f->input, v, tile0, count);
+    read_tiles(r, &r->y, r->f->output_grad, dm, tile0, count);
     for (int64_t p = 0; p < r->f->points; p++) {
-      float *vp = v + p * rows * ci, *dmp = dm + p * rows * co;
-      if (r->dw) lg_k_gemm_f32(du + p * ci * co, dmp, vp, co, ci, count, co, ci, ci, 1, 0, 1, tile0 > first ? 1 : 0);
-      if (r->dx.data) lg_k_gemm_f32(vp, dmp, r->u + p * ci * co, count, ci, co, co, ci, ci, 0, 0, 1, 0);
+      float *vp = v + p * r->v_step, *dmp = dm + p * r->m_step;
+      if (r->dw) lg_k_gemm_f32(du + p * r->u_step, dmp, vp, co, ci, count, co, ci, ci, 1, 0, 1, tile0 > first ? 1 : 0);
+      if (r->dx.data) lg_k_gemm_f32(vp, dmp, r->u + p * r->u_step, count, ci, co, co, ci, ci, 0, 0, 1, 0);
     }
-    if (r->dx.data) input_grad_tiles(r, v, rows, tile0, count, slot);
+    if (r->dx.data) input_grad_tiles(r, v, tile0, count, slot);
   }
 }
 
@@ -266,21 +277,21 @@ static void forward_read(void *context, int64_t tile) {
   if (tile >= chunks)
     weights_tile(r, tile - chunks);
   else
-    read_tiles(r, &r->x, r->f->input, r->v + tile0 * r->c->ci, r->tiles, tile0, lesser(CHUNK, r->tiles - tile0));
+    read_tiles(r, &r->x, r->f->input, r->v + tile0 * r->c->ci, tile0, lesser(CHUNK, r->tiles - tile0));
 }
 
 static void forward_product(void *context, int64_t tile) {
   const winograd_run *r = context;
   const int64_t ci = r->c->ci, co = r->c->co, parts = ceil_div(r->tiles, PRODUCT_ROWS), p = tile / parts;
-  const int64_t row0 = tile % parts * PRODUCT_ROWS, rows = lesser(PRODUCT_ROWS, r->tiles - row0),
-                at = p * r->tiles + row0;
-  lg_k_gemm_f32(r->m + at * co, r->v + at * ci, r->u + p * ci * co, rows, co, ci, ci, co, co, 0, 0, 1, 0);
+  const int64_t row0 = tile % parts * PRODUCT_ROWS, rows = lesser(PRODUCT_ROWS, r->tiles - row0);
+  lg_k_gemm_f32(r->m + p * r->m_step + row0 * co, r->v + p * r->v_step + row0 * ci, r->u + p * r->u_step, rows, co, ci,
+                ci, ci, co, 0, 1, 1, 0);
 }
 
 static void forward_write(void *context, int64_t slot) {
   const winograd_run *r = context;
   const int64_t first = slot * r->tiles / r->slots, end = (slot + 1) * r->tiles / r->slots;
-  output_tiles(r, r->m + first * r->c->co, r->tiles, first, end - first, slot);
+  output_tiles(r, r->m + first * r->c->co, first, end - first, slot);
 }
 
 static void backward_read(void *context, int64_t tile) {
@@ -290,16 +301,16 @@ static void backward_read(void *context, int64_t tile) {
     weights_tile(r, tile - chunks);
     return;
   }
-  if (r->dw) read_tiles(r, &r->x, r->f->input, r->v + tile0 * r->c->ci, r->tiles, tile0, count);
-  read_tiles(r, &r->y, r->f->output_grad, r->m + tile0 * r->c->co, r->tiles, tile0, count);
+  if (r->dw) read_tiles(r, &r->x, r->f->input, r->v + tile0 * r->c->ci, tile0, count);
+  read_tiles(r, &r->y, r->f->output_grad, r->m + tile0 * r->c->co, tile0, count);
 }
 
 static void backward_product(void *context, int64_t p) {
   const winograd_run *r = context;
   const int64_t ci = r->c->ci, co = r->c->co, rows = r->tiles;
-  float *u = r->u + p * ci * co, *dm = r->m + p * rows * co;
-  if (r->dx.data) lg_k_gemm_f32(r->dv + p * rows * ci, dm, u, rows, ci, co, co, ci, ci, 0, 0, 1, 0);
-  if (r->dw) lg_k_gemm_f32(u, dm, r->v + p * rows * ci, co, ci, rows, co, ci, ci, 1, 0, 1, 0);
+  float *u = r->u + p * r->u_step, *dm = r->m + p * r->m_step;
+  if (r->dx.data) lg_k_gemm_f32(r->dv + p * r->v_step, dm, u, rows, ci, co, co, ci, ci, 0, 0, 1, 0);
+  if (r->dw) lg_k_gemm_f32(u, dm, r->v + p * r->v_step, co, ci, rows, co, ci, ci, 1, 0, 1, 0);
 }
 
 /* Slots of images first, then the weights' rows. */
@@ -311,7 +322,7 @@ static void backward_write(void *context, int64_t tile) {
     return;
   }
   const int64_t first = tile * r->units / slots * r->an_image, end = (tile + 1) * r->units / slots * r->an_image;
-  input_grad_tiles(r, r->dv + first * r->c->ci, r->tiles, first, end - first, tile);
+  input_grad_tiles(r, r->dv + first * r->c->ci, first, end - first, tile);
 }
 
 /* -- passes
@@ -319,11 +330,11 @@ static void backward_write(void *context, int64_t tile) {
 
 static plane input_plane(const winograd_run *r, const float *data) {
   const lg_conv *c = r->c;
-  return (plane){(float *)data, r->zeros, c->h, c->w, c->ci, c->top, c->left, r->f->n};
+  return (plane){(float *)data, r->zeros, c->h, c->w, c->ci, c->top, c->left, r->f->n, r->v_step};
 }
 static plane output_plane(const winograd_run *r, const float *data) {
   const lg_conv *c = r->c;
-  return (plane){(float *)data, r->zeros, c->oh, c->ow, c->co, 0, 0, r->f->m};
+  return (plane){(float *)data, r->zeros, c->oh, c->ow, c->co, 0, 0, r->f->m, r->m_step};
 }
 
 void lg_conv_winograd_fwd(float *y, const float *x, const float *w, const lg_conv *c, int64_t m,
@@ -333,12 +344,12 @@ void lg_conv_winograd_fwd(float *y, const float *x, const float *w, const lg_con
   r.x = input_plane(&r, x);
   r.y = output_plane(&r, y);
   memset(r.zeros, 0, (size_t)widest(c) * sizeof(float));
-  lg_parallel(9 * c->ci / CHUNK, turn_tile, &r);
   if (r.by_point) {
-    lg_parallel(ceil_div(r.tiles, CHUNK) + c->ci / CHUNK, forward_read, &r);
+    lg_parallel(ceil_div(r.tiles, CHUNK) + c->co / CHUNK, forward_read, &r);
     lg_parallel(r.f->points * ceil_div(r.tiles, PRODUCT_ROWS), forward_product, &r);
     lg_parallel(r.slots, forward_write, &r);
   } else {
+    lg_parallel(9 * c->ci / CHUNK, turn_tile, &r);
     lg_parallel(c->ci / CHUNK, weights_only, &r);
     lg_parallel(r.slots, forward_slot, &r);
   }
