@@ -55,7 +55,7 @@ end
 --- Measures one case.
 -- @param name     one of bench.cases
 -- @param options  { gate =, threads =, say = }, all optional
--- @return list of records
+-- @return list of records. Ctrl-C stops it before the next round (interrupted, exit status 130)
 -- @usage lg.bench.run("gate", { gate = "relu", threads = 1 })[1].forward_fraction
 function bench.run(name, options)
   local case, given, team = bench.case(name), options or {}, C.lib.lg_threads()
@@ -64,7 +64,10 @@ function bench.run(name, options)
   local ok, records = pcall(case.run, {
     gate = gate,
     threads = C.lib.lg_threads(),
-    say = given.say or function() end,
+    say = function(text)
+      if C.lib.lg_interrupted() ~= 0 then errors.interrupted("bench %s: stopped by Ctrl-C", name) end
+      if given.say then given.say(text) end
+    end,
   })
   C.check(C.lib.lg_init(team))
   if not ok then error(records, 0) end

@@ -98,6 +98,23 @@ describe("lgelu bench", function()
     assert.truthy(message("bench", "gemm", "--gate", "relu"):find("bench case gemm has no gate", 1, true))
     assert.truthy(message("bench", "gate", "--threads", "0"):find("--threads: found '0'", 1, true))
   end)
+
+  it("stops at Ctrl-C between two rounds", function()
+    C.ffi.cdef("int raise(int signal_number);")
+    for _, case in ipairs({ "gate", "gemm" }) do
+      local rounds = 0
+      C.lib.lg_interrupt_install()
+      local ok, e = pcall(bench.run, case, { threads = 1, say = function()
+        rounds = rounds + 1
+        C.ffi.C.raise(2)
+      end })
+      C.lib.lg_interrupt_clear()
+      assert.is_false(ok)
+      assert.are.equal(130, e.status)
+      assert.are.equal("bench " .. case .. ": stopped by Ctrl-C", e.message)
+      assert.are.equal(1, rounds)
+    end
+  end)
 end)
 
 describe("lgelu.machine", function()
