@@ -39,7 +39,8 @@ lg_status lg_schedule(double *multiplier, int32_t schedule, int64_t step, int64_
   if (!multiplier) return lg_fail(LG_EARG, "multiplier is NULL");
   if (schedule < 0 || schedule >= LG_SCHEDULE_COUNT)
     return lg_fail(LG_EMISSING, "schedule %d is none of the list", schedule);
-  if (total < 1 || step < 0 || step >= total)
+  if (total < 1) return lg_fail(LG_EARG, "a training of %lld steps", (long long)total);
+  if (step < 0 || step >= total)
     return lg_fail(LG_EARG, "step %lld is outside 0..%lld", (long long)step, (long long)total - 1);
   if (warmup < 0 || warmup >= total)
     return lg_fail(LG_EARG, "a warm-up of %lld steps does not fit a training of %lld: expected 0..%lld",

@@ -46,7 +46,9 @@ local function functions()
   return list
 end
 
-local cell = { "lg_tensor*", "lg_graph*", "lg_optim*", "lg_loader*", "lg_h5*" }
+--- How what a call gives is given back, by the argument's type.
+local FREE = { ["lg_tensor**"] = lib.lg_tensor_free, ["lg_graph**"] = lib.lg_graph_free, ["char**"] = lib.lg_text_free,
+  ["lg_optim**"] = lib.lg_optim_free, ["lg_loader**"] = lib.lg_loader_free, ["lg_h5**"] = lib.lg_h5_discard }
 local good, folder = {}, nil
 
 local function tensor(dtype, ...)
@@ -87,10 +89,7 @@ local function argument(arg)
     if arg.name == "hex" or arg.name == "text" then return ffi.new("char[4096]") end
     return arg.name == "object" and "/x" or arg.name == "mode" and "r" or folder .. "/" .. arg.name
   end
-  for _, c in ipairs(cell) do
-    if kind == c .. "*" then return ffi.new("void *[1]") end
-  end
-  if kind == "char**" then return ffi.new("char *[1]") end
+  if FREE[kind] then return ffi.new("void *[1]") end
   if kind == "double" or kind == "float" then return 1 end
   return 0
 end
@@ -134,6 +133,9 @@ local function call(f, replace)
     if replace[i] then values[i] = replace[i].value end
   end
   local result = lib[f.name](unpack(values, 1, #f.args))
+  for i, arg in ipairs(f.args) do
+    if FREE[arg.type] and values[i] ~= nil then FREE[arg.type](values[i][0]) end
+  end
   return f.result == "lg_status" and tonumber(result) or nil
 end
 
@@ -207,6 +209,30 @@ describe("the boundary", function()
       for i, arg in ipairs(f.args) do
         if arg.type == "lg_tensor*" and not spared(f.name) then
           refuses(f, call(f, { [i] = { value = closed } }), "a closed tensor as " .. arg.name)
+        end
+      end
+    end
+  end)
+
+  it("takes tensors of every dtype, rank and layout", function()
+    local out, odd = ffi.new("lg_tensor *[1]"), {}
+    for _, dtype in ipairs({ "f32", "f64", "i32", "u8" }) do
+      odd[#odd + 1] = tensor(dtype)
+      odd[#odd + 1] = tensor(dtype, 2)
+      odd[#odd + 1] = tensor(dtype, 0, 3)
+      odd[#odd + 1] = tensor(dtype, 1, 1, 1, 1, 1, 1, 2, 3)
+      for _, strides in ipairs({ { 0, 1 }, { 1, 2 }, { -3, 1 } }) do -- repeated, transposed, backwards
+        check(lib.lg_tensor_view(out, tensor(dtype, 2, 3), 2, ffi.new("int64_t[2]", { 2, 3 }),
+          ffi.new("int64_t[2]", strides), strides[1] < 0 and 3 or 0))
+        odd[#odd + 1] = ffi.gc(out[0], lib.lg_tensor_free)
+      end
+    end
+    for _, f in ipairs(list) do
+      for i, arg in ipairs(f.args) do
+        if arg.type == "lg_tensor*" and not spared(f.name) then
+          for _, t in ipairs(odd) do
+            call(f, { [i] = { value = t } })
+          end
         end
       end
     end
