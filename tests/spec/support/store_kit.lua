@@ -5,7 +5,8 @@ local store = require("lgelu.store")
 
 local kit = {}
 
--- A program that a spec starts and that loads the engine needs the sanitizer's runtime again (tests/run_spec.lua takes it away).
+-- A program that a spec starts and that loads the engine needs the sanitizer's runtime again: tests/run_spec.lua
+-- takes it from its environment.
 local preload = os.getenv("LGELU_PRELOAD")
 kit.luajit = (preload and "LD_PRELOAD=" .. preload .. " " or "") .. "luajit"
 
