@@ -23,22 +23,28 @@ local function check_lambda(lambda, where)
   return lambda
 end
 
--- x, λ as tensor operands of one call: a tensor x, λ a tensor or a number.
+-- x, λ as tensor operands of one call: at least one of them is a tensor; a number x takes the shape of λ.
 local function operands(x, lambda, where)
   local base, operand = require("lgelu.tensor.base"), require("lgelu.tensor.operand")
+  if type(x) == "number" then x = require("lgelu.tensor").full(lambda.shape, x, lambda.dtype) end
   if not base.is(x) then errors.usage("%s: x: expected a number or a tensor, found a %s", where, type(x)) end
   if type(lambda) == "number" then check_lambda(lambda, where) end
-  return base, operand.lend(lambda, x, where .. ": λ")
+  return base, x, operand.lend(lambda, x, where .. ": λ")
+end
+
+local function are_numbers(x, lambda)
+  return type(x) == "number" and not (type(lambda) == "cdata" and require("lgelu.tensor").is_tensor(lambda))
 end
 
 --- f(x; λ) = x·Φ(λx) through the float32 kernels that train; Φ: the standard normal distribution function.
 -- @param x       number, or tensor (f32; f64 is computed in float64)
--- @param lambda  finite, ≥ 0; a number, or for a tensor x also a tensor that broadcasts to x
--- @return a number (a float32 value), or a tensor of x's shape and dtype
+-- @param lambda  finite, ≥ 0; a number, or a tensor that broadcasts to x (to whose shape a number x is spread)
+-- @return a number (a float32 value) for two numbers, else a tensor of x's shape and dtype
 -- @raise usage error for a λ out of range; fails for shapes that do not fit
 function gate.value(x, lambda)
-  if type(x) == "number" then return lib.lg_gate_value_f32(x, check_lambda(lambda, "gate.value")) end
-  local base, l = operands(x, lambda, "gate.value")
+  if are_numbers(x, lambda) then return lib.lg_gate_value_f32(x, check_lambda(lambda, "gate.value")) end
+  local base, l
+  base, x, l = operands(x, lambda, "gate.value")
   local out = base.new((base.layout(x)), base.code(x))
   check(lib.lg_tensor_gate(out, LAMBDA_GELU, x, l))
   return out
@@ -51,11 +57,12 @@ local dfdx, dfdl = ffi.new("float[1]"), ffi.new("float[1]")
 -- @return ∂f/∂x, ∂f/∂λ: two numbers (float32 values), or two tensors of x's shape and dtype
 -- @raise as `value`
 function gate.grad(x, lambda)
-  if type(x) == "number" then
+  if are_numbers(x, lambda) then
     lib.lg_gate_grad_f32(dfdx, dfdl, x, check_lambda(lambda, "gate.grad"))
     return dfdx[0], dfdl[0]
   end
-  local base, l = operands(x, lambda, "gate.grad")
+  local base, l
+  base, x, l = operands(x, lambda, "gate.grad")
   local shape, code = base.layout(x), base.code(x)
   local gx, gl = base.new(shape, code), base.new(shape, code)
   check(lib.lg_tensor_gate_grad(gx, gl, LAMBDA_GELU, x, l))

@@ -139,6 +139,9 @@ end
 --- The command line's layer.
 local function override_layer(words, seed)
   local values, texts = overrides.parse(words or {})
+  if seed ~= nil and values.seed ~= nil and values.seed ~= seed then
+    errors.usage("command line: seed is given twice, as --seed %d and as seed=%s: which is meant?", seed, texts.seed)
+  end
   if seed ~= nil then values.seed = seed end
   return { name = "command line", values = values, texts = texts, where = function() return "command line" end }
 end

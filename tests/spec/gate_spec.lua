@@ -144,7 +144,19 @@ describe("gate.value and gate.grad", function()
     is_usage_error("gate%.grad: λ is nan", gate.grad, 1, 0 / 0)
     is_usage_error("gate%.value: λ is inf", gate.value, lg.tensor({ 1 }), math.huge)
     is_usage_error("gate%.value: x: expected a number or a tensor, found a string", gate.value, "1", 1)
-    is_usage_error("finite number of at least 0 is expected for an x that is a number", gate.value, 1, lg.tensor({ 2 }))
+    is_usage_error("gate%.value: x: expected a number or a tensor, found a nil", gate.value, nil, lg.tensor({ 2 }))
+  end)
+
+  it("spread a number x to the shape of a tensor λ", function()
+    local lambda = lg.tensor({ { 1, 2, 160 }, { 5, 1.5, 3 } })
+    local f, dfdx = gate.value(-0.5, lambda), (gate.grad(-0.5, lambda))
+    assert.are.same({ 2, 3 }, f.shape)
+    for i = 1, 2 do
+      for j = 1, 3 do
+        assert.are.equal(gate.value(-0.5, lambda[{ i, j }]), f[{ i, j }])
+        assert.are.equal((gate.grad(-0.5, lambda[{ i, j }])), dfdx[{ i, j }])
+      end
+    end
   end)
 end)
 

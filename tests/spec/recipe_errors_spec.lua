@@ -183,6 +183,16 @@ describe("an error of the command line", function()
   end)
 end)
 
+describe("a key that is given twice on the command line", function()
+  it("is an error when the values differ, also for the seed", function()
+    local function message(words, seed) return message_of(around(""), { overrides = words, seed = seed }) end
+    assert.equal("command line: gate.t is given twice, as 1 and as 2: which is meant?",
+      message({ "gate.t=1", "gate.t=2" }))
+    assert.equal("command line: seed is given twice, as --seed 1 and as seed=2: which is meant?",
+      message({ "seed=2" }, 1))
+  end)
+end)
+
 describe("a model that is a function", function()
   local function build(body, ...)
     local source = 'return { data = { source = "digits" },\n  model = function(nn, x)\n    ' .. body .. "\n  end }"

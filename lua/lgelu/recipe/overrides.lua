@@ -36,6 +36,9 @@ function overrides.parse(words)
       errors.usage("command line: '%s': expected key=value, such as gate.t=0.3 or train.epochs=2", word)
     end
     if text == "" then errors.usage("command line: '%s': expected a value after '='", word) end
+    if texts[key] and texts[key] ~= text then
+      errors.usage("command line: %s is given twice, as %s and as %s: which is meant?", key, texts[key], text)
+    end
     values[key], texts[key] = overrides.value(key, text), text
   end
   return values, texts
