@@ -156,3 +156,22 @@ describe("nn:conv2d", function()
     assert.equal(3, #b.params)
   end)
 end)
+
+describe("lgelu bench conv", function()
+  it("times every convolution, with the FLOPs of the direct computation", function()
+    local case = require("lgelu.bench.conv")
+    local batch, seconds = case.batch, case.seconds
+    case.batch, case.seconds = 1, 0
+    local ok, records = pcall(case.run, { threads = 1, say = function() end })
+    case.batch, case.seconds = batch, seconds
+    assert(ok, records)
+    local total, count = 0, 0
+    for _, r in ipairs(records) do
+      assert.is_true(r.forward_ms > 0 and r.backward_ms > 0 and r.forward_fraction > 0)
+      total = total + r.count * r.forward_gflops * r.forward_ms * 1e6
+      count = count + r.count
+    end
+    assert.equal(20, count)
+    assert.near(2 * 555.4e6, total, 0.1e6) -- 0.56 G multiply-adds an image, as published for this network
+  end)
+end)
