@@ -194,7 +194,6 @@ int32_t lg_graph_node_find(const lg_graph *g, const char *name); /* -1 when ther
 int32_t lg_graph_node_inputs(const lg_graph *g, int32_t node, int32_t *inputs, int32_t max); /* returns their number */
 lg_status lg_graph_node_shape(int32_t *rank, int64_t *shape, const lg_graph *g,
                               int32_t node); /* shape[8]; -1 for the batch before a run */
-int32_t lg_graph_node_dtype(const lg_graph *g, int32_t node);
 lg_status lg_graph_attr_get(double *value, const lg_graph *g, int32_t node, const char *attr);
 lg_status lg_graph_attr_set(lg_graph *g, int32_t node, const char *attr, double value);
 /* Views: a node's value after a run (kept nodes: inputs, parameters, state, outputs, what backward needs), and a
@@ -230,7 +229,6 @@ lg_status lg_optim_new(lg_optim **out, lg_graph *g, int32_t optimizer);
 void lg_optim_free(lg_optim *o);
 /* Hyperparameters by name: sgd momentum dampening nesterov; adam, adamw beta1 beta2 eps. */
 lg_status lg_optim_set(lg_optim *o, const char *name, double value);
-lg_status lg_optim_get(double *value, const lg_optim *o, const char *name);
 /* A group: rate = multiplier · lr given to the step; decay: L2 for sgd and adam, decoupled for adamw; after the step,
  * values are clamped to at least lower (−∞: not at all); trainable 0 freezes. Group 0 exists and holds every parameter.
  */

@@ -244,11 +244,6 @@ const char *lg_graph_node_kind(const lg_graph *g, int32_t id) {
   const lg_node *node = lg_graph_get(g, id);
   return node ? kind_name(node) : NULL;
 }
-int32_t lg_graph_node_dtype(const lg_graph *g, int32_t id) {
-  const lg_node *node = lg_graph_get(g, id);
-  return node ? node->value.dtype : -1;
-}
-
 int32_t lg_graph_node_find(const lg_graph *g, const char *name) {
   for (int32_t i = 0; g && name && i < g->n; i++)
     if (!strcmp(g->nodes[i]->name, name)) return i;

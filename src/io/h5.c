@@ -260,8 +260,9 @@ static lg_status save_image(const lg_h5 *f, const void *image, size_t bytes) {
   } else {
     lg_seal_make(seal, image, bytes);
     if (write_all(fd, image, bytes) != 0 || write_all(fd, seal, sizeof seal) != 0)
-      status = lg_h5_fail(LG_EIO, f, NULL, "cannot be written (%zu bytes): %s; an earlier file of that name is unchanged", bytes,
-                          strerror(errno));
+      status =
+          lg_h5_fail(LG_EIO, f, NULL, "cannot be written (%zu bytes): %s; an earlier file of that name is unchanged",
+                     bytes, strerror(errno));
     if (close(fd) != 0 && status == LG_OK)
       status = lg_h5_fail(LG_EIO, f, NULL, "cannot be written: %s", strerror(errno));
     if (status == LG_OK) status = lg_file_commit(tmp, f->path);

@@ -147,14 +147,6 @@ lg_status lg_optim_set(lg_optim *o, const char *name, double value) {
   return LG_OK;
 }
 
-lg_status lg_optim_get(double *value, const lg_optim *o, const char *name) {
-  if (!o || !value) return lg_fail(LG_EARG, "the optimizer or value is NULL");
-  double min, max, *at = hyper((lg_optim *)o, name, &min, &max);
-  if (!at) return lg_fail(LG_EMISSING, "optimizer '%s' has no '%s'", kinds[o->kind].name, name ? name : "");
-  *value = *at;
-  return LG_OK;
-}
-
 lg_status lg_optim_group_set(lg_optim *o, int32_t index, double multiplier, double decay, double lower,
                              int32_t trainable) {
   if (!o) return lg_fail(LG_EARG, "the optimizer is NULL");

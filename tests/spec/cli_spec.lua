@@ -148,6 +148,11 @@ describe("help", function()
       end
       assert.truthy(overview:find(topic, 1, true))
     end
+    local ops = select(2, main("help", "ops"))
+    for _, op in ipairs(require("lgelu.recipe.schema").engine_names("op")) do
+      assert.truthy(ops:find("\n  " .. op .. " +%S"), op)
+    end
+    assert.truthy(ops:find("\n    label_smoothing +%S.*default 0, 0 to 1"))
   end)
 end)
 

@@ -85,6 +85,28 @@ section gate. Each layer takes a node and returns one; a + b adds two. Layers:
   global_pool(x)  scope(name, function)
 ]]
 
+-- Every op with its inputs and attributes, straight from the engine's tables.
+local function op_rows()
+  local C, rows = require("lgelu.C"), {}
+  local lib, text, arity = C.lib, C.ffi.string, C.ffi.new("int32_t[2]")
+  local range = C.ffi.new("double[3]")
+  for op, name in ipairs(require("lgelu.recipe.schema").engine_names("op")) do
+    C.check(lib.lg_op_arity(arity, arity + 1, op - 1))
+    local inputs = arity[0] == arity[1] and ("%d"):format(arity[0]) or ("%d to %d"):format(arity[0], arity[1])
+    local why = lib.lg_op_no_grad(op - 1)
+    rows[#rows + 1] = { name, ("%s; %s input%s%s"):format(text(lib.lg_list_doc("op", op - 1)), inputs,
+      inputs == "1" and "" or "s", why ~= nil and "; no gradient: " .. text(why) or "") }
+    local i = 0
+    while lib.lg_op_attr_name(op - 1, i) ~= nil do
+      C.check(lib.lg_op_attr_range(range, range + 1, range + 2, op - 1, i))
+      rows[#rows + 1] = { "  " .. text(lib.lg_op_attr_name(op - 1, i)), ("%s (default %g, %g to %g)"):format(
+        text(lib.lg_op_attr_doc(op - 1, i)), range[0], range[1], range[2]) }
+      i = i + 1
+    end
+  end
+  return rows
+end
+
 local LISTS = {
   { topic = "activations", key = "gate.kind", rows = engine_rows("activation") },
   { topic = "reparams", key = "gate.reparam", rows = engine_rows("reparam") },
@@ -93,6 +115,8 @@ local LISTS = {
   { topic = "schedules", key = "schedule.name", rows = engine_rows("schedule") },
   { topic = "sources", key = "data.source", rows = source_rows },
   { topic = "models", key = "model.arch", rows = model_rows, more = INLINE_MODEL },
+  { topic = "ops", rows = op_rows,
+    more = "\nAny of them in a model: nn:op(name, {inputs}, {attribute = number}, path).\n" },
 }
 
 --- Topics that are lists of names.
@@ -112,7 +136,8 @@ local function aligned(rows, indent)
 end
 
 local function list_page(item)
-  return ("%s (recipe key %s):\n"):format(item.topic, item.key) .. aligned(item.rows(), "  ") .. (item.more or "")
+  local title = item.key and ("%s (recipe key %s)"):format(item.topic, item.key) or item.topic
+  return title .. ":\n" .. aligned(item.rows(), "  ") .. (item.more or "")
 end
 
 -- Keys of the recipe -------------------------------------------------------------------------------------------------
@@ -164,7 +189,7 @@ local function key_text(section, row)
   if entry.example then rows[#rows + 1] = { "example", entry.example } end
   local text = name .. "\n  " .. entry.doc .. "\n" .. aligned(rows, "  ")
   for _, item in ipairs(LISTS) do
-    if "recipe." .. item.key == name then text = text .. "  choices:\n" .. aligned(item.rows(), "    ") end
+    if item.key and "recipe." .. item.key == name then text = text .. "  choices:\n" .. aligned(item.rows(), "    ") end
   end
   return text
 end
