@@ -347,9 +347,9 @@ describe("a normalization absorbs", function()
     assert.are.same(lists[1], lists[2])
   end)
 
-  -- Graphs drawn at random of linear layers, normalizations, gates, sums and dropout over nodes of one shape: whatever
-  -- the plan lets share memory, absorbed or not, the numbers are the same.
-  for seed = 1, 40 do
+  -- Graphs drawn at random of linear layers, normalizations, gates, sums, views and dropout over nodes of one shape:
+  -- whatever the plan lets share memory, absorbed or not, the numbers are the same.
+  for seed = 1, 60 do
     it("what random graph " .. seed .. " has of them", function()
       local function fn(b, x)
         local draw, nodes = 0, { x }
@@ -359,11 +359,12 @@ describe("a normalization absorbs", function()
         end
         local function recent() return nodes[math.max(1, #nodes + 1 - pick(3))] end
         for _ = 1, 4 + pick(12) do
-          local what, a = pick(8), recent()
+          local what, a = pick(9), recent()
           if what == 1 then a = b:linear(a, 6)
           elseif what <= 4 then a = b:batch_norm(a)
           elseif what <= 6 then a = b:gate(a)
           elseif what == 7 then a = a + recent()
+          elseif what == 8 then a = b:op("reshape", { a }, { rank = 2, d0 = 24, d1 = 6 }, "same" .. draw)
           else a = b:dropout(a, 0.2) end
           nodes[#nodes + 1] = a
         end
