@@ -66,7 +66,8 @@ void lg_conv_im2col_dw_f64(double *dw, const double *dy, const double *x, const 
 void lg_conv_tail_rows_f32(float *y, int64_t row0, int64_t rows, int64_t co, const lg_conv_tail *tail);
 void lg_conv_tail_rows_f64(double *y, int64_t row0, int64_t rows, int64_t co, const lg_conv_tail *tail);
 
-/* -- by Winograd's algorithm (conv_winograd.c): 3×3, stride 1, no groups, float32; runs on the team -------------------
+/* -- by Winograd's algorithm (conv_winograd.c): 3×3, stride 1 or 2, no groups, float32; runs on the team
+ * -------------------
  */
 /* Outputs a side of a tile, 2 or 4, where it computes c faster than patches do; 0 where it does not, or cannot.
  * Depends on the shapes of one image only. */

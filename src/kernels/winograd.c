@@ -10,9 +10,11 @@
 #define DECLARE(isa, m) extern const lg_winograd lg_k_winograd##m##_##isa;
 BUILDS(DECLARE, 2)
 BUILDS(DECLARE, 4)
+BUILDS(DECLARE, 4s2)
 
-const lg_winograd *lg_winograd_get(int64_t m) {
+const lg_winograd *lg_winograd_get(int64_t m, int64_t stride) {
 #define ADDRESS(isa, m) &lg_k_winograd##m##_##isa,
-  static const lg_winograd *const two[] = {BUILDS(ADDRESS, 2)}, *const four[] = {BUILDS(ADDRESS, 4)};
-  return (m == 2 ? two : four)[lg_isa_index()];
+  static const lg_winograd *const two[] = {BUILDS(ADDRESS, 2)}, *const four[] = {BUILDS(ADDRESS, 4)},
+                                  *const four_apart[] = {BUILDS(ADDRESS, 4s2)};
+  return (stride == 2 ? four_apart : m == 2 ? two : four)[lg_isa_index()];
 }

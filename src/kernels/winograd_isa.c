@@ -131,6 +131,67 @@ INLINE weights_grad4(vector *to, const vector *u) {
   to[2] = MULTIPLY_ADD(A2, sum_a, MULTIPLY_ADD(B2, sum_b, u[5]));
 }
 
+/* -- m = 4, stride 2: inputs 0, 2, … 8 at points a, -a, b, -b, ∞ with taps 0 and 2; inputs 1, 3, 5, 7 with tap 1
+ * ------- */
+
+static const float C1 = 0.5f, C2 = 0.25f, C3 = 0.125f, D1 = 1.25f, D2 = 1.5625f, D3 = 1.953125f; /* a, b: powers */
+static const float EVEN_PRODUCT = 0.390625f, EVEN_SUM = 1.8125f;                                 /* a²b², a² + b² */
+static const float NORM_C = (float)(1 / (2 * 0.5 * (0.25 - 1.5625))),
+                   NORM_D = (float)(1 / (2 * 1.25 * (1.5625 - 0.25)));
+
+INLINE input4s2(vector *to, const vector *d) {
+  const vector even_a = MULTIPLY_ADD(-D2, d[2], d[6]), odd_a = C1 * MULTIPLY_ADD(-D2, d[0], d[4]);
+  const vector even_b = MULTIPLY_ADD(-C2, d[2], d[6]), odd_b = D1 * MULTIPLY_ADD(-C2, d[0], d[4]);
+  to[0] = even_a + odd_a;
+  to[1] = even_a - odd_a;
+  to[2] = even_b + odd_b;
+  to[3] = even_b - odd_b;
+  to[4] = MULTIPLY_ADD(EVEN_PRODUCT, d[0], MULTIPLY_ADD(-EVEN_SUM, d[4], d[8]));
+  for (int i = 0; i < 4; i++) to[5 + i] = d[2 * i + 1];
+}
+INLINE input_grad4s2(vector *to, const vector *u) {
+  const vector sum_a = u[0] + u[1], odd_a = C1 * (u[0] - u[1]), sum_b = u[2] + u[3], odd_b = D1 * (u[2] - u[3]);
+  to[0] = MULTIPLY_ADD(EVEN_PRODUCT, u[4], MULTIPLY_ADD(-D2, odd_a, -C2 * odd_b));
+  to[2] = MULTIPLY_ADD(-D2, sum_a, -C2 * sum_b);
+  to[4] = MULTIPLY_ADD(-EVEN_SUM, u[4], odd_a + odd_b);
+  to[6] = sum_a + sum_b;
+  to[8] = u[4];
+  for (int i = 0; i < 4; i++) to[2 * i + 1] = u[5 + i];
+}
+INLINE output4s2(vector *to, const vector *m) {
+  const vector sum_a = m[0] + m[1], odd_a = m[0] - m[1], sum_b = m[2] + m[3], odd_b = m[2] - m[3];
+  to[0] = sum_a + sum_b + m[5];
+  to[1] = MULTIPLY_ADD(C1, odd_a, MULTIPLY_ADD(D1, odd_b, m[6]));
+  to[2] = MULTIPLY_ADD(C2, sum_a, MULTIPLY_ADD(D2, sum_b, m[7]));
+  to[3] = MULTIPLY_ADD(C3, odd_a, MULTIPLY_ADD(D3, odd_b, m[4] + m[8]));
+}
+INLINE output_grad4s2(vector *to, const vector *y) {
+  const vector even_a = MULTIPLY_ADD(C2, y[2], y[0]), odd_a = MULTIPLY_ADD(C1, y[1], C3 * y[3]);
+  const vector even_b = MULTIPLY_ADD(D2, y[2], y[0]), odd_b = MULTIPLY_ADD(D1, y[1], D3 * y[3]);
+  to[0] = even_a + odd_a;
+  to[1] = even_a - odd_a;
+  to[2] = even_b + odd_b;
+  to[3] = even_b - odd_b;
+  to[4] = y[3];
+  for (int i = 0; i < 4; i++) to[5 + i] = y[i];
+}
+INLINE weights4s2(vector *to, const vector *g) {
+  const vector even_a = NORM_C * g[0], odd_a = (NORM_C * C1) * g[2], even_b = NORM_D * g[0],
+               odd_b = (NORM_D * D1) * g[2];
+  to[0] = odd_a + even_a;
+  to[1] = odd_a - even_a;
+  to[2] = odd_b + even_b;
+  to[3] = odd_b - even_b;
+  to[4] = g[2];
+  to[5] = g[1];
+}
+INLINE weights_grad4s2(vector *to, const vector *u) {
+  const vector sum_a = u[0] + u[1], odd_a = u[0] - u[1], sum_b = u[2] + u[3], odd_b = u[2] - u[3];
+  to[0] = MULTIPLY_ADD(NORM_C, odd_a, NORM_D * odd_b);
+  to[1] = u[5];
+  to[2] = MULTIPLY_ADD(NORM_C * C1, sum_a, MULTIPLY_ADD(NORM_D * D1, sum_b, u[4]));
+}
+
 /* -- over columns, then rows ----------------------------------------------------------------------------------------
  */
 
@@ -138,37 +199,40 @@ INLINE weights_grad4(vector *to, const vector *u) {
   static void name(float *const *to, const float *const *from, int64_t channels) {                                     \
     for (int64_t c = 0; c < channels; c += LANES) {                                                                    \
       vector half[rows][source], in[source], out[rows];                                                                \
-      _Pragma("GCC unroll 6") for (int j = 0; j < (source); j++) {                                                     \
-        _Pragma("GCC unroll 6") for (int i = 0; i < (source); i++) in[i] = load(from[i * (source) + j] + c);           \
+      _Pragma("GCC unroll 9") for (int j = 0; j < (source); j++) {                                                     \
+        _Pragma("GCC unroll 9") for (int i = 0; i < (source); i++) in[i] = load(from[i * (source) + j] + c);           \
         line(out, in);                                                                                                 \
-        _Pragma("GCC unroll 6") for (int i = 0; i < (rows); i++) half[i][j] = out[i];                                  \
+        _Pragma("GCC unroll 9") for (int i = 0; i < (rows); i++) half[i][j] = out[i];                                  \
       }                                                                                                                \
-      _Pragma("GCC unroll 6") for (int i = 0; i < (rows); i++) {                                                       \
+      _Pragma("GCC unroll 9") for (int i = 0; i < (rows); i++) {                                                       \
         line(out, half[i]);                                                                                            \
-        _Pragma("GCC unroll 6") for (int j = 0; j < (rows); j++) put(to[i * (rows) + j] + c, out[j]);                  \
+        _Pragma("GCC unroll 9") for (int j = 0; j < (rows); j++) put(to[i * (rows) + j] + c, out[j]);                  \
       }                                                                                                                \
     }                                                                                                                  \
   }
-#define TRANSFORMS(t, s)                                                                                               \
-  TRANSFORM(input_tile##t, input##t, s, s, store)                                                                      \
-  TRANSFORM(output_tile##t, output##t, t, s, store)                                                                    \
-  TRANSFORM(weights_tile##t, weights##t, s, 3, store)                                                                  \
-  TRANSFORM(output_grad_tile##t, output_grad##t, s, t, store)                                                          \
-  TRANSFORM(input_grad_tile##t, input_grad##t, s, s, store_sum)                                                        \
-  TRANSFORM(weights_grad_tile##t, weights_grad##t, 3, s, store)                                                        \
-  TRANSFORM(weights_grad_add_tile##t, weights_grad##t, 3, s, store_sum)                                                \
-  extern const lg_winograd CONCAT(lg_k_winograd##t##_, LG_ISA);                                                        \
-  const lg_winograd CONCAT(lg_k_winograd##t##_, LG_ISA) = {                                                            \
+/* id: 2, 4, 4s2; t outputs and s inputs a side, k of them with matrices of their own */
+#define TRANSFORMS(id, t, step, s, k)                                                                                  \
+  TRANSFORM(input_tile##id, input##id, s, s, store)                                                                    \
+  TRANSFORM(output_tile##id, output##id, t, s, store)                                                                  \
+  TRANSFORM(weights_tile##id, weights##id, k, 3, store)                                                                \
+  TRANSFORM(output_grad_tile##id, output_grad##id, s, t, store)                                                        \
+  TRANSFORM(input_grad_tile##id, input_grad##id, s, s, store_sum)                                                      \
+  TRANSFORM(weights_grad_tile##id, weights_grad##id, 3, k, store)                                                      \
+  TRANSFORM(weights_grad_add_tile##id, weights_grad##id, 3, k, store_sum)                                              \
+  extern const lg_winograd CONCAT(lg_k_winograd##id##_, LG_ISA);                                                       \
+  const lg_winograd CONCAT(lg_k_winograd##id##_, LG_ISA) = {                                                           \
       .m = t,                                                                                                          \
+      .stride = step,                                                                                                  \
       .n = s,                                                                                                          \
-      .points = (s) * (s),                                                                                             \
-      .input = input_tile##t,                                                                                          \
-      .output = output_tile##t,                                                                                        \
-      .weights = weights_tile##t,                                                                                      \
-      .output_grad = output_grad_tile##t,                                                                              \
-      .input_grad = input_grad_tile##t,                                                                                \
-      .weights_grad = weights_grad_tile##t,                                                                            \
-      .weights_grad_add = weights_grad_add_tile##t,                                                                    \
+      .kinds = k,                                                                                                      \
+      .input = input_tile##id,                                                                                         \
+      .output = output_tile##id,                                                                                       \
+      .weights = weights_tile##id,                                                                                     \
+      .output_grad = output_grad_tile##id,                                                                             \
+      .input_grad = input_grad_tile##id,                                                                               \
+      .weights_grad = weights_grad_tile##id,                                                                           \
+      .weights_grad_add = weights_grad_add_tile##id,                                                                   \
   };
-TRANSFORMS(2, 4)
-TRANSFORMS(4, 6)
+TRANSFORMS(2, 2, 1, 4, 4)
+TRANSFORMS(4, 4, 1, 6, 6)
+TRANSFORMS(4s2, 4, 2, 9, 6)

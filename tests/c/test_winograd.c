@@ -62,7 +62,7 @@ typedef struct sample {
 } sample;
 
 static sample make(int64_t batch, int64_t h, int64_t w, int64_t ci, int64_t co, int64_t top, int64_t left,
-                   int64_t bottom, int64_t right) {
+                   int64_t bottom, int64_t right, int64_t stride) {
   sample s = {.c = {.batch = batch,
                     .h = h,
                     .w = w,
@@ -71,12 +71,11 @@ static sample make(int64_t batch, int64_t h, int64_t w, int64_t ci, int64_t co, 
                     .kh = 3,
                     .kw = 3,
                     .groups = 1,
-                    .stride_h = 1,
-                    .stride_w = 1,
                     .top = top,
                     .left = left,
-                    .oh = h + top + bottom - 2,
-                    .ow = w + left + right - 2}};
+                    .stride_h = stride,
+                    .stride_w = stride}};
+  s.c.oh = (h + top + bottom - 3) / stride + 1, s.c.ow = (w + left + right - 3) / stride + 1;
   s.nx = batch * h * w * ci, s.ny = batch * s.c.oh * s.c.ow * co, s.nw = 9 * ci * co;
   s.x = room(s.nx), s.w = room(s.nw), s.dy = room(s.ny), s.bias = room(co);
   for (int64_t i = 0; i < s.nx; i++) s.x[i] = (float)lg_rng_normal(1, 1, (uint64_t)i);
@@ -119,18 +118,19 @@ static void fill(float *p, int64_t n, float value) {
 }
 
 /* Bounds of rms and largest error, about three times what is measured (printed below). */
-static const error BOUND[3] = {{1e-6, 2e-6}, {1.2e-6, 1.8e-6}, {5e-6, 8e-6}};
-static error seen[3][3]; /* [way][pass] */
+static const error BOUND[4] = {{1e-6, 2e-6}, {1.2e-6, 1.8e-6}, {5e-6, 8e-6}, {1.5e-6, 2.5e-6}};
+static error seen[4][3]; /* [way][pass] */
 
 static void check(const sample *s, int64_t m, const char *name) {
+  const int way = s->c.stride_h == 2 && m ? 3 : (int)m / 2;
   float *y = room(s->ny), *dx = room(s->nx), *dw = room(s->nw);
   float *y2 = room(s->ny), *dx2 = room(s->nx), *dw2 = room(s->nw);
   lg_threads_set(1);
   passes(y, dx, dw, s, m, 0);
   const error e[3] = {compare(y, s->y64, s->ny), compare(dx, s->dx64, s->nx), compare(dw, s->dw64, s->nw)};
   for (int pass = 0; pass < 3; pass++) {
-    error *most = &seen[m / 2][pass];
-    const error *bound = &BOUND[m / 2];
+    error *most = &seen[way][pass];
+    const error *bound = &BOUND[way];
     most->rms = fmax(most->rms, e[pass].rms), most->most = fmax(most->most, e[pass].most);
     if (e[pass].rms <= bound->rms && e[pass].most <= bound->most) continue;
     failures++;
@@ -197,8 +197,14 @@ static void check_choice(void) {
   c.ci = 32, c.groups = 2;
   expect(lg_conv_winograd_tile(&c) == 0, "groups over patches");
   c.groups = 1, c.stride_w = 2, c.ow = 4;
-  expect(lg_conv_winograd_tile(&c) == 0, "stride 2 over patches");
-  c.stride_w = 1, c.ow = 8, c.kw = 1, c.left = 0;
+  expect(lg_conv_winograd_tile(&c) == 0, "unequal strides over patches");
+  c.stride_h = 2, c.oh = 4;
+  expect(lg_conv_winograd_tile(&c) == 4, "stride 2 by tiles of 4×4");
+  c.oh = c.ow = 2;
+  expect(lg_conv_winograd_tile(&c) == 0, "stride 2 to 2×2 over patches");
+  c.stride_h = c.stride_w = 3;
+  expect(lg_conv_winograd_tile(&c) == 0, "stride 3 over patches");
+  c.stride_h = c.stride_w = 1, c.oh = c.ow = 8, c.kw = 1, c.left = 0;
   expect(lg_conv_winograd_tile(&c) == 0, "3×1 kernels over patches");
 }
 
@@ -207,27 +213,35 @@ int main(void) {
   check_choice();
   static const struct {
     const char *name;
-    int64_t shape[9]; /* batch, h, w, ci, co, padding top, left, bottom, right */
+    int64_t shape[10]; /* batch, h, w, ci, co, padding top, left, bottom, right, stride */
   } cases[] = {
-      {"one tile", {1, 4, 4, 16, 16, 1, 1, 1, 1}},
-      {"odd sizes", {3, 7, 9, 16, 48, 1, 1, 1, 1}},
-      {"no padding", {2, 9, 6, 32, 16, 0, 0, 0, 0}},
-      {"asymmetric padding", {2, 5, 5, 16, 16, 2, 0, 1, 4}},
-      {"one row", {2, 1, 9, 16, 16, 1, 1, 1, 1}},
-      {"many tiles", {9, 17, 16, 32, 32, 1, 1, 1, 1}},
-      {"more slots than images, half of them", {5, 8, 8, 80, 96, 1, 1, 1, 1}},
-      {"by points", {5, 8, 7, 160, 192, 1, 1, 1, 1}},
-      {"many channels", {2, 4, 4, 512, 64, 1, 1, 1, 1}},
+      {"one tile", {1, 4, 4, 16, 16, 1, 1, 1, 1, 1}},
+      {"odd sizes", {3, 7, 9, 16, 48, 1, 1, 1, 1, 1}},
+      {"no padding", {2, 9, 6, 32, 16, 0, 0, 0, 0, 1}},
+      {"asymmetric padding", {2, 5, 5, 16, 16, 2, 0, 1, 4, 1}},
+      {"one row", {2, 1, 9, 16, 16, 1, 1, 1, 1, 1}},
+      {"many tiles", {9, 17, 16, 32, 32, 1, 1, 1, 1, 1}},
+      {"more images than slots", {19, 8, 8, 80, 96, 1, 1, 1, 1, 1}},
+      {"by points", {5, 8, 7, 160, 192, 1, 1, 1, 1, 1}},
+      {"many channels", {2, 4, 4, 512, 64, 1, 1, 1, 1, 1}},
+      {"stride 2, one tile", {1, 8, 8, 16, 16, 1, 1, 1, 1, 2}},
+      {"stride 2, odd sizes", {3, 15, 9, 16, 48, 1, 1, 1, 1, 2}},
+      {"stride 2, no padding", {2, 9, 12, 32, 16, 0, 0, 0, 0, 2}},
+      {"stride 2, asymmetric padding", {2, 5, 5, 16, 16, 2, 0, 1, 4, 2}},
+      {"stride 2, a last row that no output sees", {2, 8, 8, 16, 16, 0, 0, 0, 0, 2}},
+      {"stride 2, many tiles", {9, 33, 32, 32, 32, 1, 1, 1, 1, 2}},
+      {"stride 2, by points", {5, 16, 14, 160, 192, 1, 1, 1, 1, 2}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const int64_t *k = cases[i].shape;
-    sample s = make(k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
-    for (int64_t m = 0; m <= 4; m += 2) check(&s, m, cases[i].name);
-    for (int64_t m = 2; m <= 4; m += 2) check_alone(&s, m);
+    sample s = make(k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8], k[9]);
+    const int64_t step = k[9] == 2 ? 4 : 2;
+    for (int64_t m = 0; m <= 4; m += step) check(&s, m, cases[i].name);
+    for (int64_t m = step; m <= 4; m += step) check_alone(&s, m);
     drop(&s);
   }
-  static const char *const ways[] = {"over patches", "F(2x2,3x3)", "F(4x4,3x3)"};
-  for (int way = 0; way < 3; way++)
+  static const char *const ways[] = {"over patches", "F(2x2,3x3)", "F(4x4,3x3)", "F(4x4,3x3), stride 2"};
+  for (int way = 0; way < 4; way++)
     printf("%s: rms error of y %.2g, dx %.2g, dw %.2g; largest %.2g, %.2g, %.2g\n", ways[way], seen[way][0].rms,
            seen[way][1].rms, seen[way][2].rms, seen[way][0].most, seen[way][1].most, seen[way][2].most);
   return failures != 0;
