@@ -18,6 +18,8 @@ static int64_t pixel_at(const lg_conv *c, const patch *p, int64_t tap) {
   return y < 0 || y >= c->h || x < 0 || x >= c->w ? -1 : (p->image * c->h + y) * c->w + x;
 }
 
+enum { SHORT_COPY = 32 }; /* elements that a loop copies faster than memcpy is called */
+
 #define NAME(name) lg_k_##name##_f32
 #define REF(name) lg_k_conv_##name##_f32_ref
 #define REAL float

@@ -14,7 +14,7 @@ enum {
   SLOTS = 32,           /* regions of scratch, each worked on by one thread at a time */
   PATCH_FLOATS = 98304, /* elements of patches that a block should hold */
   LEAST_ROWS = 128,     /* a product's longer side, for fewer rows would pack the weights too often */
-  MOST_ROWS = 1024,
+  MOST_ROWS = 512,
   DW_COLUMNS = 256, /* of the weights' gradient that a tile should compute */
   DW_UNITS = 128,
   DW_TILES = 16, /* below this many, rows are split, and partial sums added in order */

@@ -50,6 +50,10 @@ void REF(dw)(REAL *dw, const REAL *dy, const REAL *x, const lg_conv *c, int acc)
   }
 }
 
+static void NAME(zero)(REAL *to, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i] = 0;
+}
+
 /* One row of the kernel over one patch: taps kx0 … kx1-1 of input row py. Without groups they lie side by side. */
 static void NAME(patch_row)(REAL *col, const REAL *x, const lg_conv *c, int64_t group, const patch *p, int64_t py,
                             int64_t kx0, int64_t kx1) {
@@ -58,15 +62,19 @@ static void NAME(patch_row)(REAL *col, const REAL *x, const lg_conv *c, int64_t 
   if (first < -p->x) first = -p->x < kx1 ? -p->x : kx1;
   if (end > c->w - p->x) end = c->w - p->x;
   if (py < 0 || py >= c->h || end < first) end = first;
-  memset(col, 0, (size_t)((first - kx0) * cig) * sizeof *col);
-  const REAL *from = x + (((p->image * c->h + py) * c->w + p->x) * c->ci + group * cig);
-  if (c->groups == 1) {
-    if (end > first) memcpy(col + (first - kx0) * cig, from + first * cig, (size_t)((end - first) * cig) * sizeof *col);
+  const int64_t left = (first - kx0) * cig, inside = (end - first) * cig, right = (kx1 - end) * cig;
+  if (left) NAME(zero)(col, left);
+  if (right) NAME(zero)(col + left + inside, right);
+  if (!inside) return;
+  const REAL *from = x + ((p->image * c->h + py) * c->w + p->x + first) * c->ci + group * cig;
+  if (c->groups == 1 && inside > SHORT_COPY) {
+    memcpy(col + left, from, (size_t)inside * sizeof *col);
+  } else if (c->groups == 1) {
+    for (int64_t i = 0; i < inside; i++) col[left + i] = from[i];
   } else {
-    for (int64_t kx = first; kx < end; kx++)
-      for (int64_t i = 0; i < cig; i++) col[(kx - kx0) * cig + i] = from[kx * c->ci + i];
+    for (int64_t kx = first; kx < end; kx++, from += c->ci)
+      for (int64_t i = 0; i < cig; i++) col[(kx - kx0) * cig + i] = from[i];
   }
-  memset(col + (end - kx0) * cig, 0, (size_t)((kx1 - end) * cig) * sizeof *col);
 }
 
 void NAME(im2col)(REAL *col, const REAL *x, const lg_conv *c, int64_t group, int64_t row0, int64_t rows, int64_t tap0,
