@@ -145,7 +145,16 @@ describe("cifar100", function()
   it("says where it looked and names three ways on when it is missing", function()
     local message = refused("fail", { source = "cifar100", path = "/nowhere" })
     for _, text in ipairs({ "/nowhere: no such folder (data.path)", "lgelu data get cifar100\n",
-      "LGELU_DATA = the folder that holds cifar-100-binary/", "data.source=synthetic" }) do
+      "data.path = another folder",
+      "data.source=synthetic" }) do
+      assert.matches(text, message, 1, true)
+    end
+    local before = { LGELU_DATA = os.getenv("LGELU_DATA"), XDG_DATA_HOME = os.getenv("XDG_DATA_HOME") }
+    for name in pairs({ LGELU_DATA = true, XDG_DATA_HOME = true }) do C.ffi.C.setenv(name, "/nowhere", 1) end
+    message = refused("fail", { source = "cifar100" })
+    for name in pairs({ LGELU_DATA = true, XDG_DATA_HOME = true }) do C.ffi.C.setenv(name, before[name] or "", 1) end
+    for _, text in ipairs({ "lgelu data get cifar100\n", "LGELU_DATA = the folder that holds cifar-100-binary/",
+      "data.source=synthetic" }) do
       assert.matches(text, message, 1, true)
     end
     local folder = folder100({ ["test.bin"] = false })
