@@ -7,6 +7,8 @@ local files = require("lgelu.data.files")
 local find = require("lgelu.data.find")
 local manifest = require("lgelu.data.manifest")
 
+C.ffi.cdef("int setenv(const char *name, const char *value, int overwrite);")
+
 local PIXELS = 3072
 local REAL = "../shared/data/cifar-100-binary"
 
