@@ -51,9 +51,11 @@ local threads = os.getenv("LGELU_THREADS") or "0"
 if not threads:match("^%d+$") or #threads > 9 then
   errors.usage("LGELU_THREADS = '%s': expected a number of threads, or 0 for as many as the process may use", threads)
 end
-if lib.lg_init(tonumber(threads)) ~= 0 then
+local started = lib.lg_init(tonumber(threads))
+if ffi.string(lib.lg_status_name(started)) == "argument" then -- the only argument is the variable's
   errors.usage("LGELU_THREADS = '%s': %s", threads, ffi.string(lib.lg_last_error()))
 end
+check(started)
 -- In the program Ctrl-C sets the engine's flag; a script under plain luajit keeps what luajit does.
 if package.preload["lgelu.program"] then lib.lg_interrupt_install() end
 
