@@ -11,7 +11,7 @@ return {
   gate = { kind = "lambda_gelu", t = 0.1, c = 1, init = "gelu" },
   optimizer = { name = "adamw", lr = 4e-3, weight_decay = 0.05 },
   schedule = { name = "cosine", warmup = 0.1 },
-  train = { epochs = 20, batch = 128, eval_batch = 128 },
+  train = { epochs = 12, batch = 128, eval_batch = 128 },
   seed = 1,
   budgets = {
     smoke = { ["train.epochs"] = 1, ["data.limit"] = 600, ["data.test_limit"] = 200 },
