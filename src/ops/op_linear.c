@@ -27,8 +27,7 @@ static lg_status infer(const lg_call *c) {
 }
 
 /* C[m, n] is cut into tiles of tm × tn. A tile packs tn·k of one operand and tm·k of the other for 2·tm·tn·k
- * operations, so both sides should be long; but there must be enough tiles for a few threads. Measured in
- * docs/PERFORMANCE.md. */
+ * operations, so both sides should be long; but there must be enough tiles for a few threads. */
 typedef struct tiling {
   int64_t m, n, tm, tn, across;
 } tiling;
