@@ -1,4 +1,4 @@
-/* graph.h: the graph's insides, shared by build.c, plan.c, run.c and optim/. Not for ops, which see lg_call only. */
+/* graph.h: the graph's insides, shared by the files of graph/ and by optim/. Not for ops, which see lg_call only. */
 #ifndef LG_GRAPH_H
 #define LG_GRAPH_H
 #include "../ops/op_list.h"

@@ -6,24 +6,13 @@ local errors = require("lgelu.errors")
 local files = require("lgelu.data.files")
 local find = require("lgelu.data.find")
 local manifest = require("lgelu.data.manifest")
+local folders = require("tests.spec.support.folders")
+local temporary_folder, write = folders.temporary, folders.write
 
 C.ffi.cdef("int setenv(const char *name, const char *value, int overwrite);")
 
 local PIXELS = 3072
 local REAL = "../shared/data/cifar-100-binary"
-
-local function temporary_folder()
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute(("mkdir -p '%s'"):format(folder)) == 0)
-  return folder
-end
-
-local function write(path, bytes)
-  local f = assert(io.open(path, "wb"))
-  f:write(bytes)
-  f:close()
-end
 
 -- Pixel i (0-based) of an image of this number.
 local function pixel(number, i) return (number * 37 + i * 11 + math.floor(i / 256)) % 256 end

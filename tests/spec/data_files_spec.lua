@@ -4,19 +4,8 @@ local cli = require("lgelu.cli.data")
 local errors = require("lgelu.errors")
 local files = require("lgelu.data.files")
 local manifest = require("lgelu.data.manifest")
-
-local function temporary_folder()
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute(("mkdir -p '%s'"):format(folder)) == 0)
-  return folder
-end
-
-local function write(path, bytes)
-  local f = assert(io.open(path, "wb"))
-  f:write(bytes)
-  f:close()
-end
+local folders = require("tests.spec.support.folders")
+local temporary_folder, write = folders.temporary, folders.write
 
 local function read(path)
   local f = io.open(path, "rb")

@@ -2,21 +2,10 @@
 local C = require("lgelu.C")
 local data = require("lgelu.data")
 local errors = require("lgelu.errors")
+local folders = require("tests.spec.support.folders")
+local temporary_folder, write = folders.temporary, folders.write
 
 local ffi = C.ffi
-
-local function temporary_folder()
-  local folder = os.tmpname()
-  os.remove(folder)
-  assert(os.execute(("mkdir -p '%s'"):format(folder)) == 0)
-  return folder
-end
-
-local function write(path, bytes)
-  local f = assert(io.open(path, "wb"))
-  f:write(bytes)
-  f:close()
-end
 
 -- An IDX file: code of the type, dimensions, payload.
 local function idx_bytes(code, dims, payload)
