@@ -71,10 +71,22 @@ local function refuse_idle(b)
   end
 end
 
+-- A gate whose input and output are outputs of the graph is computed by itself, and both can be read after a run.
+local function keep_gates(b)
+  local inputs = ffi.new("int32_t[2]")
+  for _, g in ipairs(b.gates) do
+    lib.lg_graph_node_inputs(b.graph, g.id, inputs, 2)
+    g.input = inputs[0]
+    check(lib.lg_graph_output(b.graph, g.input))
+    check(lib.lg_graph_output(b.graph, g.id))
+  end
+end
+
 --- Builds, plans and fills a network.
 -- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
 --   dtype = "f32"|"f64", seed =, where = "file:line" of the model,
+--   probe = boolean: gates' inputs and outputs stay readable (gate_input), for which nothing is computed together,
 --   resolve_gates = function (count) that may fill gate.lambda once the number of gates is known }
 -- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, states, info
 function network.new(o)
@@ -101,6 +113,7 @@ function network.new(o)
   for _, node in ipairs({ logits, loss, score }) do
     check(lib.lg_graph_output(b.graph, node.id))
   end
+  if o.probe then keep_gates(b) end
   local training = o.training ~= false
   check(lib.lg_graph_plan(b.graph, o.batch, training and 1 or 0, loss.id))
   if training then refuse_idle(b) end
@@ -118,6 +131,27 @@ function network.new(o)
   fill(self, self.seed)
   start_gates(self, o)
   return self
+end
+
+--- The network of a resolved recipe on a data set; what the recipe's own functions decide is filled in, and the run is
+-- named by it.
+-- @param resolved  what recipe.load returns: its hash and run_name may change
+-- @param set       what data.load returns
+-- @param options   { training =, probe = } as for network.new
+function network.of(resolved, set, options)
+  local recipe = require("lgelu.recipe")
+  local config = resolved.config
+  options = options or {}
+  local net = network.new({
+    model = resolved.model, gate = config.gate, where = resolved.where("model"), seed = resolved.seed,
+    info = { classes = set.classes, input_shape = set.input_shape },
+    loss = config.train.loss, label_smoothing = config.train.label_smoothing,
+    batch = math.max(config.train.batch, config.train.eval_batch),
+    training = options.training, probe = options.probe,
+    resolve_gates = function(count) recipe.apply_gate_init(resolved, count) end,
+  })
+  if type(resolved.model) == "function" then recipe.rehash(resolved, net.description) end
+  return net
 end
 
 --- Gives the network its next batch; both tensors must stay unchanged until backward is done.
@@ -169,6 +203,71 @@ function methods:lambda_grads()
     end
   end
   return list
+end
+
+--- The number of a gate, by its name in the model or its number (1 = the first).
+-- @raise usage error with the nearest name
+function methods:gate_index(name)
+  if type(name) == "number" and self.gates[name] then return name end
+  local names = {}
+  for i, g in ipairs(self.gates) do
+    if g.name == name then return i end
+    names[i] = g.name
+  end
+  if #names == 0 then errors.usage("gate '%s': the network has no gates", tostring(name)) end
+  if type(name) == "number" then
+    errors.usage("gate %s: the network has gates 1 to %d", tostring(name), #names)
+  end
+  return errors.usage("there is no gate '%s'; expected one of %s%s", tostring(name), table.concat(names, ", "),
+    errors.suggest(tostring(name), names))
+end
+
+local function view(self, id)
+  local out = ffi.new("lg_tensor *[1]")
+  check(lib.lg_graph_value(out, self.graph, id))
+  return require("lgelu.tensor").wrap(out[0])
+end
+
+--- Views of what went into and came out of gate i in the last forward: f32 or f64 [batch, …]. Of a network made with
+-- probe = true.
+function methods:gate_input(i)
+  if not self.gates[i].input then errors.fail("the network was not built for probing") end
+  return view(self, self.gates[i].input)
+end
+
+function methods:gate_output(i)
+  if not self.gates[i].input then errors.fail("the network was not built for probing") end
+  return view(self, self.gates[i].id)
+end
+
+--- What gate i computes: { kind = activation's name, lambda = its λ (nil: a kind without), s = its s (nil: fixed) }.
+function methods:gate_state(i)
+  local g = self.gates[i]
+  check(lib.lg_graph_attr_get(stat, self.graph, g.id, "kind"))
+  return {
+    kind = ffi.string(lib.lg_list_name("activation", stat[0])), s = g.s_value and g.s_value[0],
+    lambda = self:lambdas()[i],
+  }
+end
+
+--- Changes what gate i computes from the next forward on.
+-- @param state  { kind = name of an activation (nil: as it is), lambda = number (nil: as it is), s = number, which is
+--   taken before lambda }: what gate_state gave puts the gate back to the bit
+-- @raise usage error for an unknown kind, a λ out of the reparameterization's reach, a λ for a gate without one
+function methods:set_gate(i, state)
+  local g, config = self.gates[i], self.gate_config
+  if state.lambda and not (g.s_value or g.fixed_lambda) then
+    errors.usage("gate '%s' is a %s and has no λ", g.name, config.kind)
+  end
+  local kind = state.kind and lib.lg_list_find("activation", state.kind)
+  if kind and kind < 0 then errors.usage("there is no activation '%s'", state.kind) end
+  if g.s_value and (state.s or state.lambda) then
+    g.s_value[0] = state.s or gate.s(state.lambda, config.t, config.reparam)
+  elseif state.lambda then
+    check(lib.lg_graph_attr_set(self.graph, g.id, "lambda", state.lambda))
+    g.fixed_lambda = state.lambda
+  end
+  if kind then check(lib.lg_graph_attr_set(self.graph, g.id, "kind", kind)) end
 end
 
 --- A view of a parameter's value or (what = "grad") gradient, by name.

@@ -8,7 +8,6 @@ local network = require("lgelu.network")
 local optim = require("lgelu.optim")
 local profile = require("lgelu.profile")
 local progress = require("lgelu.progress")
-local recipe = require("lgelu.recipe")
 local states = require("lgelu.train.state")
 
 local lib, check = C.lib, C.check
@@ -17,20 +16,6 @@ local train = {}
 local CHECKPOINT_SECONDS = 120 -- between checkpoints inside an epoch: what a kill can cost
 
 -- Building ------------------------------------------------------------------------------------------------------------
-
--- Fills in what a recipe's own functions decide, and names the run by it.
-local function network_of(resolved, set)
-  local config = resolved.config
-  local net = network.new({
-    model = resolved.model, gate = config.gate, where = resolved.where("model"), seed = resolved.seed,
-    info = { classes = set.classes, input_shape = set.input_shape },
-    loss = config.train.loss, label_smoothing = config.train.label_smoothing,
-    batch = math.max(config.train.batch, config.train.eval_batch),
-    resolve_gates = function(count) recipe.apply_gate_init(resolved, count) end,
-  })
-  if type(resolved.model) == "function" then recipe.rehash(resolved, net.description) end
-  return net
-end
 
 -- A split that leaves nothing to validate by, or nothing to train on.
 local function check_rows(resolved, train_rows, val_rows)
@@ -52,7 +37,7 @@ function train.session(resolved)
   local set = data.load(config.data)
   local train_index, val_index = data.split(set, config.data.validation, resolved.seed)
   check_rows(resolved, train_index.shape[1], val_index.shape[1])
-  local net = network_of(resolved, set)
+  local net = network.of(resolved, set)
   local session = {
     resolved = resolved, set = set, net = net, opt = optim.new(net, config.optimizer, config.gate),
     epochs = config.train.epochs, seed = resolved.seed, update_seconds = 0, step_seconds = 0, steps = 0, -- for profiles
