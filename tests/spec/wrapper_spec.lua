@@ -52,7 +52,7 @@ describe("the wrapper", function()
       cd '%s' && echo "cmake $*" >>calls
       case $* in *--build*) [ ! -f broken ] || { echo 'error: no semicolon'; exit 1; }
       printf '#!/bin/sh\necho "program:$#:$*"\nexit 5\n' >build/lgelu
-      chmod +x build/lgelu; touch build/CMakeCache.txt;;
+      chmod +x build/lgelu; touch build/build.ninja;;
       esac]]):format(folder))
     execute(("touch '%s'/installed-package-a '%s'/installed-package-b"):format(folder, folder))
   end)
@@ -72,6 +72,12 @@ describe("the wrapper", function()
       status, output, calls = run("verb")
       assert.are.same({ 5, "program:1:verb\n", "cmake --build build\n" }, { status, output, calls }, change)
     end
+  end)
+
+  it("configures again where an earlier configuration did not come to its end", function()
+    execute(("touch '%s/build/CMakeCache.txt'"):format(folder)) -- written before CMake finds that a library is missing
+    local _, _, calls = run("verb")
+    assert.are.equal("cmake --preset release\ncmake --build build\n", calls)
   end)
 
   it("shows what the build says when it fails, and runs nothing", function()
