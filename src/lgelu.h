@@ -31,7 +31,7 @@ const char *lg_status_text(lg_status status); /* one plain sentence */
 const char *lg_last_error(void);              /* detail of this thread's last failure; never NULL */
 
 /* Names in a list: 0-based index, or -1. list is one of "status", "dtype", "op", "activation", "reparam", "optimizer",
- * "schedule", "binary", "unary", "reduce". lg_list_name gives NULL past the end. */
+ * "schedule", "binary", "unary", "reduce", "census". lg_list_name gives NULL past the end. */
 int32_t lg_list_find(const char *list, const char *name);
 const char *lg_list_name(const char *list, int32_t index);
 const char *lg_list_doc(const char *list, int32_t index);
@@ -154,6 +154,12 @@ lg_status lg_tensor_normal(lg_tensor *t, double mean, double sd, uint64_t seed, 
 lg_status lg_tensor_gate(lg_tensor *out, int32_t activation, const lg_tensor *x, const lg_tensor *lambda);
 lg_status lg_tensor_gate_grad(lg_tensor *dfdx, lg_tensor *dfdl, int32_t activation, const lg_tensor *x,
                               const lg_tensor *lambda);
+/* Adds the elements of x (contiguous f32), one gate's pre-activations, to census: one number for each entry of list
+ * "census", all 0 before the first call. f is computed by the float32 kernels; lambda (finite, at least 0) also scales
+ * the transition band. histogram (NULL: none) is added to as well: [bins + 2] counts of elements below low, in each of
+ * bins (1..4096) equal bins of [low, high), from high on. The same bits for any number of threads. */
+lg_status lg_gate_census(double *census, double *histogram, const lg_tensor *x, int32_t activation, double lambda,
+                         double low, double high, int32_t bins);
 lg_status lg_tensor_all_finite(int32_t *yes, const lg_tensor *t);
 
 /* -- graph (graph/, ops/) ---------------------------------------------------------------------------------------- */

@@ -14,10 +14,11 @@ extern const lg_list lg_list_schedule;
 extern const lg_list lg_list_binary;
 extern const lg_list lg_list_unary;
 extern const lg_list lg_list_reduce;
+extern const lg_list lg_list_census;
 
 static const lg_list *const lists[] = {&lg_list_status,  &lg_list_dtype,     &lg_list_op,       &lg_list_activation,
                                        &lg_list_reparam, &lg_list_optimizer, &lg_list_schedule, &lg_list_binary,
-                                       &lg_list_unary,   &lg_list_reduce};
+                                       &lg_list_unary,   &lg_list_reduce,    &lg_list_census};
 
 static const lg_list *find(const char *list) {
   for (size_t i = 0; list && i < sizeof lists / sizeof *lists; i++) {

@@ -22,8 +22,8 @@ static void lists(void) {
     expect(strcmp(lg_list_name("status", i), lg_status_name(i)) == 0, "status name");
     expect(strcmp(lg_list_doc("status", i), lg_status_text(i)) == 0, "status text");
   }
-  const char *const all[] = {"status",    "dtype",    "op",     "activation", "reparam",
-                             "optimizer", "schedule", "binary", "unary",      "reduce"};
+  const char *const all[] = {"status",   "dtype",  "op",    "activation", "reparam", "optimizer",
+                             "schedule", "binary", "unary", "reduce",     "census"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     expect(lg_list_name(all[i], 0) != NULL, "no list is empty");
     for (int32_t j = 0; lg_list_name(all[i], j); j++) {

@@ -13,10 +13,10 @@ local OPTIONAL = {
   ["lg_graph_input.shape"] = true, ["lg_graph_param.shape"] = true, ["lg_graph_state.shape"] = true, -- of rank 0
   ["lg_graph_param.where"] = true, ["lg_graph_state.where"] = true, ["lg_optim_group.name"] = true,
   ["lg_optim_step.norm"] = true, ["lg_tensor_gate.lambda"] = true, ["lg_tensor_gate_grad.dfdl"] = true,
-  ["lg_tensor_gate_grad.lambda"] = true, ["lg_gate_lambda.dlds"] = true, ["lg_loader_new.mean"] = true,
-  ["lg_loader_new.sd"] = true, ["lg_tensor_new.shape"] = true, ["lg_tensor_view.shape"] = true,
-  ["lg_tensor_view.strides"] = true, ["lg_sha256.data"] = true, ["lg_file_replace.data"] = true,
-  ["lg_rng_permutation.perm"] = true, ["lg_h5_write_texts.text"] = true,
+  ["lg_tensor_gate_grad.lambda"] = true, ["lg_gate_lambda.dlds"] = true, ["lg_gate_census.histogram"] = true,
+  ["lg_loader_new.mean"] = true, ["lg_loader_new.sd"] = true, ["lg_tensor_new.shape"] = true,
+  ["lg_tensor_view.shape"] = true, ["lg_tensor_view.strides"] = true, ["lg_sha256.data"] = true,
+  ["lg_file_replace.data"] = true, ["lg_rng_permutation.perm"] = true, ["lg_h5_write_texts.text"] = true,
 }
 --- Counts of what the caller's arrays hold: only the caller can know that they are too large.
 local COUNTS = { n = true, bytes = true, text_bytes = true, max = true, rank = true, channels = true, n_inputs = true,
