@@ -7,9 +7,17 @@
   X(linear, "x[…, k] · W[n, k]ᵀ (+ b[n]) → […, n]")                                                                    \
   X(conv2d, "convolution of x[B, h, w, ci] with w[co, kh, kw, ci/groups] (+ b[co])")                                   \
   X(channels_last, "images [B, c, h, w] → [B, h, w, c]")                                                               \
-  X(bias, "x[…, n] + b[n]")                                                                                            \
+  X(bias, "x + b, b spread over the leading dimensions of x")                                                          \
   X(gate, "activation of x; λ-GELU takes s as its second input or a fixed λ")                                          \
   X(batch_norm, "x[…, n] normalized for each channel n by the batch's or the running statistics, · gamma + beta")      \
+  X(layer_norm, "each row of x[…, n] with mean 0 and variance 1, · gamma[n] + beta[n]")                                \
+  X(rms_norm, "each row of x[…, n] over the root of its mean square, · gamma[n]")                                      \
+  X(embedding, "rows of a table: W[v, d], ids i32[…] → […, d]")                                                        \
+  X(class_token, "a learned token in front of each sequence: x[B, t, n], token[n] → [B, t + 1, n]")                    \
+  X(concat, "arrays one after another along an axis")                                                                  \
+  X(slice, "entries start … start + length - 1 of an axis")                                                            \
+  X(batch_matmul, "products a[…, m, k] · b[…, k, n] of matrices with equal leading dimensions")                        \
+  X(mul, "a · b of equal shapes, element by element")                                                                  \
   X(max_pool, "largest of each window of x[B, H, W, C]; the first one of equals")                                      \
   X(avg_pool, "mean of each window of x[B, H, W, C]; padding counts as zeros")                                         \
   X(global_pool, "mean over height and width of x[B, H, W, C] → [B, C]")                                               \
