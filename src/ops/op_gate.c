@@ -5,12 +5,13 @@
 #include "../kernels/gate.h"
 #include "op_list.h"
 
-enum { KIND, REPARAM, TEMPERATURE, LAMBDA };
+enum { KIND, REPARAM, TEMPERATURE, LAMBDA, FLOOR };
 static const lg_attr attrs[] = {
     {"kind", LG_ACT_LAMBDA_GELU, 0, LG_ACT_COUNT - 1, "which activation: index into the list \"activation\""},
     {"reparam", LG_REPARAM_SOFTPLUS, 0, LG_REPARAM_COUNT - 1, "how s gives λ: index into the list \"reparam\""},
     {"t", 0.1, 1e-12, 1e12, "temperature of the reparameterization"},
     {"lambda", 1, 0, 1e30, "hardness λ of a gate without s"},
+    {"floor", 0, 0, 1e30, "least λ: where it is the larger one, it is λ, and s gets no gradient"},
     {NULL, 0, 0, 0, NULL},
 };
 enum { TILE = 8192 }; /* elements; fixed, so that the sum behind ∂L/∂λ is always cut alike */
@@ -23,6 +24,10 @@ lg_status lg_gate_resolve(double *lambda, double *dlds, const lg_call *gate) {
   if (gate->n_in > 1)
     LG_TRY(lg_gate_lambda(lambda, &slope, (int32_t)gate->attr[REPARAM], *(const double *)gate->in[1]->data,
                           gate->attr[TEMPERATURE]));
+  if (gate->attr[FLOOR] > *lambda) {
+    *lambda = gate->attr[FLOOR];
+    slope = 0;
+  }
   if (dlds) *dlds = slope;
   gate->stat[0] = *lambda;
   return LG_OK;

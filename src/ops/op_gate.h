@@ -5,7 +5,8 @@
 
 /* The gate's activation (list "activation"). */
 int32_t lg_gate_activation(const lg_call *gate);
-/* λ of a gate's call: from s (input 1) by its reparameterization, or the attribute `lambda`. Also put into stat[0].
- * dlds (may be NULL): dλ/ds, 0 without s. Fails when s is not finite. */
+/* λ of a gate's call: from s (input 1) by its reparameterization, or the attribute `lambda`; the attribute `floor`
+ * where that is larger. Also put into stat[0]. dlds (may be NULL): dλ/ds, 0 without s and where the floor holds. Fails
+ * when s is not finite. */
 lg_status lg_gate_resolve(double *lambda, double *dlds, const lg_call *gate);
 #endif

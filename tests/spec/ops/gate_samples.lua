@@ -1,5 +1,5 @@
---- Samples of op gate: every activation, every reparameterization with gradients to x and s, fixed λ, hard gates, more
--- than one tile. The plain formula uses an erfc of its own (series and continued fraction), not the engine's.
+--- Samples of op gate: every activation, every reparameterization with gradients to x and s, fixed λ, hard gates, a
+-- floor under λ above it and below it, more than one tile. The plain formula uses an erfc of its own (series and continued fraction), not the engine's.
 local C = require("lgelu.C")
 
 local function erfc(x)
@@ -80,6 +80,19 @@ for _, lambda in ipairs({ 1, 4, 30 }) do
     reference = gated(function() return lambda end), step = 2e-4 / lambda,
   }
 end
+-- λ(s) lies between 1.6 and 2.3 here; above it, the floor is λ and s has no gradient.
+for _, floor in ipairs({ 1.2, 2.5, 40 }) do
+  samples[#samples + 1] = {
+    name = "a floor of " .. floor, f32 = 5e-6, step = 2e-3 / math.max(floor, 1),
+    inputs = { { shape = { 5, 8 }, low = -1, high = 1 }, { shape = { 1 }, s = true, low = 0, high = 0.4 } },
+    attrs = { t = 0.5, floor = floor },
+    reference = gated(function(v) return math.max(LAMBDA.softplus(v[2][1], 0.5), floor) end),
+  }
+end
+samples[#samples + 1] = {
+  name = "a floor above a fixed λ", inputs = { { shape = { 3, 10 }, low = -1, high = 1 } },
+  attrs = { lambda = 2, floor = 7 }, reference = gated(function() return 7 end), step = 5e-5,
+}
 samples[#samples + 1] = {
   name = "more than a tile", inputs = { { shape = { 8200 }, low = -2, high = 2 },
     { shape = { 1 }, s = true, low = 0.1, high = 0.2 } },
