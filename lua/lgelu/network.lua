@@ -175,13 +175,22 @@ function methods:backward() check(lib.lg_graph_backward(self.graph)) end
 
 local stat = ffi.new("double[1]")
 
---- λ of each gate by its present s, or its fixed λ: list in forward order, empty when the gates have no λ.
+--- λ of each gate by its present s, or its fixed λ, or its floor where that is larger: list in forward order, empty
+-- when the gates have no λ.
 function methods:lambdas()
   local list, config = {}, self.gate_config
   for i, g in ipairs(self.gates) do
-    list[i] = g.fixed_lambda or (g.s and gate.lambda(g.s_value[0], config.t, config.reparam))
+    local lambda = g.fixed_lambda or (g.s and gate.lambda(g.s_value[0], config.t, config.reparam))
+    list[i] = lambda and math.max(lambda, g.floor or 0)
   end
   return list
+end
+
+--- Sets the least λ of gate i from the next forward on (hardening): where it is above λ(s), it is λ, and s learns
+-- nothing. 0: none.
+function methods:set_floor(i, lambda)
+  check(lib.lg_graph_attr_set(self.graph, self.gates[i].id, "floor", lambda))
+  self.gates[i].floor = lambda
 end
 
 --- s of each gate, as lambdas(); NaN for a fixed λ, which has none.
@@ -240,19 +249,21 @@ function methods:gate_output(i)
   return view(self, self.gates[i].id)
 end
 
---- What gate i computes: { kind = activation's name, lambda = its λ (nil: a kind without), s = its s (nil: fixed) }.
+--- What gate i computes: { kind = activation's name, lambda = its λ (nil: a kind without), s = its s (nil: fixed),
+-- floor = the floor under λ (nil: none) }.
 function methods:gate_state(i)
   local g = self.gates[i]
   check(lib.lg_graph_attr_get(stat, self.graph, g.id, "kind"))
   return {
     kind = ffi.string(lib.lg_list_name("activation", stat[0])), s = g.s_value and g.s_value[0],
-    lambda = self:lambdas()[i],
+    lambda = self:lambdas()[i], floor = (g.floor or 0) > 0 and g.floor or nil,
   }
 end
 
 --- Changes what gate i computes from the next forward on.
 -- @param state  { kind = name of an activation (nil: as it is), lambda = number (nil: as it is), s = number, which is
---   taken before lambda }: what gate_state gave puts the gate back to the bit
+--   taken before lambda, floor = number (nil: none, where lambda or s is given) }: what gate_state gave puts the gate
+--   back to the bit
 -- @raise usage error for an unknown kind, a λ out of the reparameterization's reach, a λ for a gate without one
 function methods:set_gate(i, state)
   local g, config = self.gates[i], self.gate_config
@@ -267,6 +278,7 @@ function methods:set_gate(i, state)
     check(lib.lg_graph_attr_set(self.graph, g.id, "lambda", state.lambda))
     g.fixed_lambda = state.lambda
   end
+  if state.s or state.lambda or state.floor then self:set_floor(i, state.floor or 0) end
   if kind then check(lib.lg_graph_attr_set(self.graph, g.id, "kind", kind)) end
 end
 

@@ -40,6 +40,7 @@ function optim.new(net, config, gate_config)
     group.count = 0
     check(lib.lg_optim_group(index, self.handle, group.name, group.multiplier, group.decay,
       group.lower or -math.huge, 1))
+    group.index = index[0]
     for _, p in ipairs(net.params) do
       if p.group == group.name then
         check(lib.lg_optim_assign(self.handle, p.id, index[0]))
@@ -62,6 +63,15 @@ local norm = ffi.new("double[1]")
 function methods:step(step, lr)
   check(lib.lg_optim_step(norm, self.handle, step, lr, self.config.clip or 0))
   return norm[0]
+end
+
+--- From the next step on, a group keeps its values and its state as they are; its gradients do not count in the norm.
+function methods:freeze(name)
+  for _, g in ipairs(self.groups) do
+    if g.name == name then
+      check(lib.lg_optim_group_set(self.handle, g.index, g.multiplier, g.decay, g.lower or -math.huge, 0))
+    end
+  end
 end
 
 --- State tensors for checkpoints: function iterator over name ("/optimizer/m/fc1.weight"), tensor (a view).

@@ -64,6 +64,7 @@ function methods:start(session, run, state)
   self:line("parameter groups\n  %s", (session.opt:describe():gsub("\n", "\n  ")))
   self:line("data %s: %d training, %d validation, %d test rows, sha256 %s", set.name, session.train.count,
     session.val.count, set.test and set.test.x.shape[1] or 0, set.sha256:sub(1, 12))
+  if session.hardening then self:line("%s", session.hardening:describe()) end
   for _, note in ipairs(set.notes) do
     self:line("%s", note)
   end

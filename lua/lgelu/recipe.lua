@@ -3,7 +3,8 @@
 -- for their schemas. Called by `lgelu run`, `lgelu repl`, sweeps and tests.
 --
 -- A resolved recipe is { name, seed, file, source (text or nil), config (section → key → plain value), model (the
--- table config.model, or the recipe's function), gate_init (function or nil), origin (full key → "default", "recipe",
+-- table config.model, or the recipe's function), gate_init (function or nil), hardening_function (hardening.schedule
+-- where it is a function; hardening_text: what the hash knows it by), origin (full key → "default", "recipe",
 -- "budget NAME", "command line"), dropped (set of given keys that a later layer made void), where(key) → "file:line",
 -- budget (name or nil), json (canonical JSON of name, seed and config, for the run store), hash_text (canonical JSON of
 -- what the hash covers), hash (64 hex digits), hash_is_final (false until the caller has built what functions of the
@@ -179,7 +180,8 @@ function recipe.rehash(resolved, extra_text)
   for name, values in pairs(resolved.config) do all[name] = values end
   resolved.json = json.encode(all)
   resolved.hash_text = json.encode(hashed_part(resolved.config))
-  resolved.hash = sha256(resolved.hash_text .. (extra_text and "\n" .. extra_text or ""))
+  resolved.hash = sha256(table.concat({ resolved.hash_text, extra_text or resolved.hardening_text,
+    extra_text and resolved.hardening_text }, "\n"))
   resolved.hash_is_final = not resolved.gate_init and (type(resolved.model) ~= "function" or extra_text ~= nil)
   resolved.run_name = ("%s-%s-s%s"):format(resolved.name, resolved.hash:sub(1, 8), json.number(resolved.seed))
   return resolved
@@ -227,6 +229,19 @@ function recipe.apply_gate_init(resolved, count)
   return recipe.rehash(resolved)
 end
 
+-- The recipe's own functions, taken out of the configuration, where the word "function" stays.
+local function take_functions(resolved)
+  local config = resolved.config
+  if type(config.gate.init) == "function" then
+    resolved.gate_init, config.gate.init = sandbox.guard(config.gate.init, resolved.file), "function"
+  end
+  if config.hardening and type(config.hardening.schedule) == "function" then
+    local fn = sandbox.guard(config.hardening.schedule, resolved.file)
+    resolved.hardening_function, config.hardening.schedule = fn, "function"
+    resolved.hardening_text = require("lgelu.hardening").describe_function(fn, resolved.where("hardening.schedule"))
+  end
+end
+
 --- Picks the budget's layer.
 local function choose_budget(budgets, name, where)
   if name == nil then return nil end
@@ -261,9 +276,7 @@ local function build(t, opts, file, source)
     model = inline and sandbox.guard(t.model, file) or result.config.model,
   }
   check_name(resolved)
-  if type(resolved.config.gate.init) == "function" then
-    resolved.gate_init, resolved.config.gate.init = sandbox.guard(resolved.config.gate.init, file), "function"
-  end
+  take_functions(resolved)
   check_lambda(resolved)
   return recipe.rehash(resolved)
 end
@@ -298,18 +311,25 @@ end
 -- @param stored  text of the attribute "config": canonical JSON, as in the field json of a resolved recipe
 -- @param source  text of the attribute "recipe"; read when the model or gate.init is a function
 -- @param file    name for messages
+-- @param opts    { overrides = list of "key=value", change = function(t) that changes the decoded configuration }
 -- @return resolved recipe; a usage error when the text is not JSON or holds keys of another version of lgelu
-function recipe.from_stored(stored, source, file)
+function recipe.from_stored(stored, source, file, opts)
   local ok, t = pcall(require("cjson").decode, stored)
   if not ok or type(t) ~= "table" then errors.usage("%s: config: expected JSON, found '%.40s'", file, stored) end
+  if opts and opts.change then opts.change(t) end
   local inline = type(t.model) == "table" and t.model.arch == "inline"
-  local by_function = type(t.gate) == "table" and t.gate.init == "function"
-  if inline or by_function then
-    local own = sandbox.run(source, file, require("lgelu"))
-    if inline then t.model = own.model end
-    if by_function then t.gate.init = own.gate.init end
+  local own
+  for section, key in pairs({ gate = "init", hardening = "schedule" }) do
+    if type(t[section]) == "table" and t[section][key] == "function" then
+      own = own or sandbox.run(source, file, require("lgelu"))
+      t[section][key] = own[section] and own[section][key]
+      if type(t[section][key]) ~= "function" then
+        errors.usage("%s: %s.%s was a function of a budget, which is not found again", file, section, key)
+      end
+    end
   end
-  return build(t, {}, file, source)
+  if inline then t.model = (own or sandbox.run(source, file, require("lgelu"))).model end
+  return build(t, opts or {}, file, source)
 end
 
 --- Every key with its meaning, for help pages: list of { name = section ("" for the top), doc, variant, rows = list of

@@ -4,6 +4,7 @@ local C = require("lgelu.C")
 local data = require("lgelu.data")
 local errors = require("lgelu.errors")
 local folder = require("lgelu.train.folder")
+local harden = require("lgelu.train.harden")
 local network = require("lgelu.network")
 local optim = require("lgelu.optim")
 local profile = require("lgelu.profile")
@@ -31,7 +32,7 @@ local function check_rows(resolved, train_rows, val_rows)
 end
 
 --- Data, network, optimizer and loaders of a resolved recipe: everything that a step needs, before any file is written.
--- @return session { resolved, set, net, opt, train, val (loaders), total (steps), epochs, seed }
+-- @return session { resolved, set, net, opt, train, val (loaders), total (steps), epochs, seed, hardening (its plan) }
 function train.session(resolved)
   local config = resolved.config
   local set = data.load(config.data)
@@ -46,6 +47,7 @@ function train.session(resolved)
     val = data.loader(set, "train", val_index, { batch = config.train.eval_batch }),
   }
   session.total = session.train:batches() * session.epochs
+  session.hardening = harden.plan(session)
   return session
 end
 
@@ -98,12 +100,14 @@ end
 
 local function one_step(session, state, x, y, rows)
   local net, sums = session.net, state.sums
+  harden.before_step(session, state)
   net:bind(x, y)
   local loss, score = net:forward("train", state.step)
   if not is_finite(loss) then stop_nonfinite(session, state, "the loss", loss) end
   net:backward()
   local gradients = net:lambda_grads()
   update(session, state)
+  harden.after_step(session, state)
   for i, g in ipairs(gradients) do
     sums.lambda_sq[i] = sums.lambda_sq[i] + g * g
   end
@@ -168,20 +172,34 @@ local function finish_epoch(session, run, state, show)
   show:epoch(row, best)
 end
 
--- The test set is touched here and nowhere else: once, at the weights of the best validation score.
+local function test(session)
+  if not session.set.test then return nil end
+  local loader = data.loader(session.set, "test", nil, { batch = session.resolved.config.train.eval_batch })
+  local score = select(2, train.evaluate(session.net, loader))
+  loader:free()
+  return score
+end
+
+local function percent(score) return score and (", test score %.2f %%"):format(100 * score) or "" end
+
+-- The test set is touched here and nowhere else: once at the weights of the best validation score, which are the run's,
+-- and once at the last ones of a hardened run, which are that run's: an epoch before the last is not hard yet.
 local function finish_run(session, run, state, show)
+  local hard
+  if session.hardening then
+    hard = { epoch = session.epochs, val_score = select(2, train.evaluate(session.net, session.val)) }
+    hard.test_score = test(session)
+  end
   state.tested = true -- from here on the network holds the best weights, not the last
   states.load_parameters(run.dir .. folder.best, session)
-  local test_score
-  if session.set.test then
-    local loader = data.loader(session.set, "test", nil, { batch = session.resolved.config.train.eval_batch })
-    test_score = select(2, train.evaluate(session.net, loader))
-    loader:free()
-  end
-  run:set_best({ epoch = state.best_epoch, val_score = state.best_score, test_score = test_score })
+  local best = { epoch = state.best_epoch, val_score = state.best_score, test_score = test(session) }
+  run:set_best(best, hard)
   run:finish("done")
-  show:line("best validation score %.2f %% (epoch %d)%s", 100 * state.best_score, state.best_epoch,
-    test_score and (", test score %.2f %%"):format(100 * test_score) or "")
+  show:line("best validation score %.2f %% (epoch %d)%s", 100 * best.val_score, best.epoch, percent(best.test_score))
+  if hard then
+    show:line("hardened, the weights of this run: validation score %.2f %%%s", 100 * hard.val_score,
+      percent(hard.test_score))
+  end
 end
 
 local function loop(session, run, state, show)

@@ -38,16 +38,19 @@ end
 
 --- Opens a finished run.
 -- @param name     folder, run.h5, or the beginning of a name under runs/
--- @param options  { checkpoint = "best" (default) or "last", training = plan for training too (false), probe = keep
---   each gate's input and output readable after a forward (false; see network:gate_input) }
+-- @param options  { checkpoint = "best" or "last" (default: the run's own, "last" when it was hardened),
+--   training = plan for training too (false), probe = keep each gate's input and output readable after a forward
+--   (false; see network:gate_input) }
 -- @return { dir, run (reader), resolved, config, set (data), net, loader(self, part) }
 -- @raise usage error for an unknown run or checkpoint; fails for a run that is not done, damaged files, other data
 function trained.open(name, options)
   options = options or {}
-  local which = options.checkpoint or "best"
-  local file = CHECKPOINTS[which]
-  if not file then errors.usage("checkpoint '%s': expected best or last", tostring(which)) end
+  if options.checkpoint and not CHECKPOINTS[options.checkpoint] then
+    errors.usage("checkpoint '%s': expected best or last", tostring(options.checkpoint))
+  end
   local run = store.open(store.resolve(name))
+  local which = options.checkpoint or run:weights()
+  local file = CHECKPOINTS[which]
   check_usable(run, file, which)
   local resolved = trained.recipe(run)
   local set = data.load(resolved.config.data)

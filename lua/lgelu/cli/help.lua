@@ -64,6 +64,12 @@ local function init_rows()
   return rows
 end
 
+local function shape_rows()
+  local hardening, rows = require("lgelu.hardening"), {}
+  for i, name in ipairs(hardening.shapes()) do rows[i] = { name, hardening.shape_doc(name) } end
+  return rows
+end
+
 local function model_rows()
   local models, rows = require("lgelu.models"), {}
   for i, name in ipairs(models.list()) do rows[i] = { name, (select(2, models.schema(name))) } end
@@ -113,6 +119,7 @@ local LISTS = {
   { topic = "init", key = "gate.init", rows = init_rows },
   { topic = "optimizers", key = "optimizer.name", rows = engine_rows("optimizer") },
   { topic = "schedules", key = "schedule.name", rows = engine_rows("schedule") },
+  { topic = "shapes", key = "hardening.schedule", rows = shape_rows },
   { topic = "sources", key = "data.source", rows = source_rows },
   { topic = "models", key = "model.arch", rows = model_rows, more = INLINE_MODEL },
   { topic = "ops", rows = op_rows,

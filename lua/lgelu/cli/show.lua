@@ -102,6 +102,21 @@ local function best_line(run)
   return line .. (best.test_score and ("; test score %.5f at its weights."):format(best.test_score) or ".")
 end
 
+-- How a run was hardened, and that its last weights are its own; nil for other runs.
+local function hardening_line(run)
+  local config = run:config().hardening
+  if not config then return nil end
+  local target = config.target or require("lgelu.gate").target(config.eps)
+  local line = ("Hardening: %s, %s, from %.6g of the steps (counted from the %s) to λ = %s; s %s."):format(
+    config.schedule, config.order == "all" and "all gates at once" or "gate by gate " .. config.order, config.from,
+    config.counted, type(target) == "table" and table.concat(target, ", ") or ("%.6g"):format(target),
+    config.learn == "frozen" and "frozen" or "learned above the floor")
+  local result = run:result()
+  if not result then return line end
+  return line .. ("\nThe run's weights are its last, hardened ones (last.ckpt.h5): validation score %.5f%s."):format(
+    result.val_score, result.test_score and (", test score %.5f"):format(result.test_score) or "")
+end
+
 local function gates_line(run)
   local g = run:gates()
   if #g.lambda[1] == 0 then return ("Gates: %s; none has a λ."):format(g.kind or "none") end
@@ -119,6 +134,8 @@ local function overview(run, format)
   local prefix = format == "latex" and "% " or ""
   local columns, rows = attributes(run)
   local parts = { heading:format(run.dir), render(columns, rows, format), prefix .. best_line(run) .. "\n" }
+  local hardening = hardening_line(run)
+  if hardening then parts[#parts + 1] = prefix .. hardening:gsub("\n", "\n" .. prefix) .. "\n" end
   parts[#parts + 1] = prefix .. gates_line(run) .. "\n"
   if #run:gates().lambda[1] > 0 then
     columns, rows = gates(run)

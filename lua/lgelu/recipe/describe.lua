@@ -7,6 +7,7 @@ local schema = require("lgelu.recipe.schema")
 --- Keys of one section in schema order.
 local function ordered_keys(resolved, name)
   local values, keys = resolved.config[name], {}
+  if not values then return keys end
   if values.arch == "inline" then return { "arch" } end
   local section = schema.section(name)
   for _, entry in ipairs(section.entries(values[section.variant])) do

@@ -167,6 +167,23 @@ local function resolve_section(name, layers, result)
   return values
 end
 
+--- A section that may be missing: nil where no layer gives a key of it, or where its variant says that it is off.
+local function optional_section(name, layers, result)
+  local given = {}
+  for _, layer in ipairs(layers) do
+    for _, key in ipairs(keys_in(layer, name)) do given[key] = true end
+  end
+  if not next(given) then return nil end
+  local section, values = schema.section(name), resolve_section(name, layers, result)
+  if values[section.variant] ~= section.off then return values end
+  for _, entry in ipairs(section.entries(section.off)) do
+    local key = name .. "." .. entry.key
+    result.origin[key] = nil
+    if given[key] and entry.key ~= section.variant then result.dropped[key] = true end
+  end
+  return nil
+end
+
 --- An inline model has no keys of its own: layers may not give any.
 local function inline_model(layers, result)
   for _, layer in ipairs(layers) do
@@ -191,8 +208,27 @@ local function detach(config)
   end
 end
 
+--- Hardening with what it does not go with.
+local function check_hardening(config, where)
+  local gate, hardening = config.gate, config.hardening
+  if not hardening then return end
+  if gate.kind ~= "lambda_gelu" then
+    errors.usage("%s: hardening: found gate.kind = %s, expected lambda_gelu: only gates with a λ can be hardened "
+      .. "(hardening.schedule=none takes it out)", where("gate.kind"), gate.kind)
+  end
+  if not gate.learn and hardening.learn == "floor" then
+    errors.usage("%s: hardening.learn: found floor with gate.learn = false: a fixed λ has no s to learn",
+      where("hardening.learn"))
+  end
+  if gate.tie and hardening.order ~= "all" then
+    errors.usage("%s: hardening.order: found %s with gate.tie = true, expected all: the gates share their λ",
+      where("hardening.order"), hardening.order)
+  end
+end
+
 --- Checks that no single entry can make; raises with the place of the key to change.
 local function cross_check(config, where)
+  check_hardening(config, where)
   local optimizer, gate = config.optimizer, config.gate
   local problem = schema.section("data").problem(config.data)
   if problem then errors.usage("%s: data.%s", where("data." .. problem:match("^[%w_]+")), problem) end
@@ -249,7 +285,8 @@ function resolve.layers(layers, model)
     if name == "model" and model == "inline" then
       result.config.model = inline_model(layers, result)
     else
-      result.config[name] = resolve_section(name, layers, result)
+      local how = schema.section(name).optional and optional_section or resolve_section
+      result.config[name] = how(name, layers, result)
     end
   end
   detach(result.config)

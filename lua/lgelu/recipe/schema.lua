@@ -144,6 +144,38 @@ sections.train = {
   },
 }
 
+sections.hardening = {
+  variant = "schedule",
+  optional = true,
+  off = "none",
+  doc = "Drives every λ to a target, which it meets at the last step. Left out, or with schedule = none: no hardening.",
+  entries = {
+    { key = "schedule", type = "string|function", default = "geometric", example = "hardening.schedule=cosine",
+      choices = function() return require("lgelu.hardening").shapes() end,
+      doc = "How λ rises; or a Lua function of progress p in [0, 1] → fraction of the way in log λ, 0 at 0, 1 at 1." },
+    { key = "from", type = "number", default = 0.25, min = 0, max = 1, example = "hardening.from=0.5",
+      doc = "Where λ starts to rise, as a share of all steps; there is always one step of hardening at least." },
+    { key = "counted", type = "string", default = "start", choices = { "start", "end" },
+      example = "hardening.counted=end",
+      doc = "From where `from` counts: 0.25 from the start hardens over the last 75 % of the steps, from the end over "
+        .. "the last 25 %." },
+    { key = "eps", type = "number", default = 0.005, exclusive_min = 0, exclusive_max = 0.75,
+      example = "hardening.eps=0.01",
+      doc = "Gate error ∫|Φ(λx) − H(x)|dx at the end: the target is √(2/π)/eps, 159.577 for 0.005." },
+    { key = "target", type = "number|list", items = "number", exclusive_min = 1, optional = true, instead_of = "eps",
+      example = "hardening.target={50,100,200}",
+      doc = "λ at the end, given outright: one number for all gates or one for each. Takes the place of eps." },
+    { key = "order", type = "string", default = "all", choices = { "all", "forward", "backward" },
+      example = "hardening.order=forward",
+      doc = "All gates at once, or layerwise: each in a window of its own, from the first gate on or from the last." },
+    { key = "learn", type = "string", default = "frozen", choices = { "frozen", "floor" },
+      example = "hardening.learn=floor",
+      doc = "What s does meanwhile: it is frozen, or learned on, while λ is kept from the rising floor to the target." },
+    { key = "parent", type = "string", optional = true,
+      doc = "The finished run whose weights this one starts from, <hash>-s<seed>; 'lgelu harden' sets it." },
+  },
+}
+
 local function has(list, name)
   for _, item in ipairs(list) do
     if item == name then return true end
@@ -196,15 +228,17 @@ sections.model = {
 }
 
 --- Names of the sections, in the order of a recipe.
-schema.order = { "data", "model", "gate", "optimizer", "schedule", "train" }
+schema.order = { "data", "model", "gate", "optimizer", "schedule", "train", "hardening" }
 
 --- A section: { name, doc, variant = key that decides, variants() → list, entries(variant) → list of entries,
--- problem = nil or function(values) → nil or "key: what is wrong" where keys do not go together }.
+-- problem = nil or function(values) → nil or "key: what is wrong" where keys do not go together, optional = true where
+-- it may be missing from a configuration, off = the variant that takes it out }.
 -- @param name  one of schema.order
 function schema.section(name)
   local section = sections[name]
   return {
     name = name, doc = section.doc, variant = section.variant, variants = section.variants, problem = section.problem,
+    optional = section.optional, off = section.off,
     entries = function(variant)
       local entries, seen = { section.head }, section.head ~= nil
       for _, entry in ipairs(section.for_variant(variant)) do

@@ -63,6 +63,7 @@ function reader.open(dir)
     end
     self.gate_data = read_gates(file)
     self.best_data = file:exists("/best") and file:attrs("/best") or nil
+    self.hardened_data = file:exists("/hardened") and file:attrs("/hardened") or nil
     return self
   end)
 end
@@ -89,6 +90,18 @@ function Reader:best()
     end
   end
   return best
+end
+
+--- Which of its weights stand for the run, wherever it is opened, swapped or exported: "best" (the epoch of the BVS),
+-- or "last" for a hardened run, whose epochs before the last are not hard.
+function Reader:weights()
+  return self.attrs.weights or "best"
+end
+
+--- Epoch and scores at those weights, as best(): { epoch =, val_score =, test_score = }; nil before they are known.
+function Reader:result()
+  if self:weights() == "last" then return self.hardened_data end
+  return self:best()
 end
 
 --- The resolved recipe, decoded.

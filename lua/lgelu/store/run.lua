@@ -131,13 +131,19 @@ function Run:append(row)
   end)
 end
 
+local function set_scores(file, group, scores)
+  file:group(group)
+  file:set_attr(group, "epoch", scores.epoch)
+  file:set_attr(group, "val_score", scores.val_score, "f64")
+  if scores.test_score then file:set_attr(group, "test_score", scores.test_score, "f64") end
+end
+
 --- Sets the best epoch: { epoch =, val_score =, test_score = }; test_score once it is known, at the end.
-function Run:set_best(best)
+-- @param hardened  the same of the last epoch of a hardened run, whose weights are that run's; nil for others
+function Run:set_best(best, hardened)
   self:update(function(file)
-    file:group("/best")
-    file:set_attr("/best", "epoch", best.epoch)
-    file:set_attr("/best", "val_score", best.val_score, "f64")
-    if best.test_score then file:set_attr("/best", "test_score", best.test_score, "f64") end
+    set_scores(file, "/best", best)
+    if hardened then set_scores(file, "/hardened", hardened) end
   end)
 end
 

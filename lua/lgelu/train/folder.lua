@@ -21,6 +21,7 @@ local function attributes(session)
     cpu = text(lib.lg_cpu_name()), isa = text(lib.lg_isa()), blas = text(lib.lg_blas_name()),
     blas_core = text(lib.lg_blas_core()), threads = lib.lg_threads(),
     data_sha256 = session.set.sha256, groups = session.opt:describe(), parameters = session.net:parameter_count(),
+    weights = session.hardening and "last" or "best",
   }
 end
 

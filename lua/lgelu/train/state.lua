@@ -1,6 +1,7 @@
 --- train/state: what a training knows between two steps, and its checkpoint: parameters, states (running statistics),
--- optimizer state, the step, the best epoch, and the sums of the present epoch. Every step is a function of (recipe,
--- seed, step), so this is all that a resumed run needs to give the bits of an undisturbed one. Called by lgelu.train.
+-- optimizer state, the step, the best epoch, floors under λ and λ at the switch to hardening, the sums of the epoch.
+-- Every step is a function of (recipe, seed, step), so this is all that a resumed run needs to give the bits of an
+-- undisturbed one. Called by lgelu.train.
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local store = require("lgelu.store")
@@ -23,7 +24,18 @@ function state.fresh(gates)
   return { step = 0, epoch = 1, best_epoch = 0, best_score = -math.huge, sums = state.fresh_sums(gates) }
 end
 
---- Writes a checkpoint at one instant. now: { step, epoch, best_epoch, best_score, sums }.
+-- The floors under λ as they are, and λ at the switch once it is known: what hardening goes on from.
+local function put_hardening(tensors, session, now)
+  local floors = {}
+  for i, g in ipairs(session.net.gates) do
+    floors[i] = g.floor or 0
+  end
+  tensors["/gates/floor"] = tensor.tensor(floors, "f64")
+  if now.switch then tensors["/gates/switch_lambda"] = tensor.tensor(now.switch, "f64") end
+end
+
+--- Writes a checkpoint at one instant. now: { step, epoch, best_epoch, best_score, sums, switch = λ of each gate at the
+-- switch to hardening, or nil }.
 function state.save(path, session, now)
   local sums = now.sums
   local attrs = {
@@ -41,6 +53,7 @@ function state.save(path, session, now)
   for name, t in session.opt:state() do
     tensors[name] = t
   end
+  if session.resolved.config.hardening then put_hardening(tensors, session, now) end
   if #sums.lambda_sq > 0 then tensors["/sums/lambda_sq"] = tensor.tensor(sums.lambda_sq, "f64") end
   store.save_checkpoint(path, { attrs = attrs, tensors = tensors })
 end
@@ -53,40 +66,55 @@ local function copy_into(view, stored, name, path)
   check(lib.lg_tensor_copy(view, stored))
 end
 
-local function read(path, session)
+-- of: hash of the run that the checkpoint must belong to; nil: the session's own.
+local function read(path, session, of)
   local checkpoint = store.load_checkpoint(path)
   local hash = checkpoint.attrs.hash
-  if hash ~= session.resolved.hash then
+  of = of or session.resolved.hash
+  if hash ~= of then
     errors.fail("%s: belongs to the run %s, not to %s: start anew in another folder (--out DIR)", path,
-      tostring(hash):sub(1, 8), session.resolved.hash:sub(1, 8))
+      tostring(hash):sub(1, 8), of:sub(1, 8))
   end
   return checkpoint
 end
 
---- Puts a checkpoint's parameters and states into the session's network.
--- @param checkpoint  what the file holds, where it was read already
-function state.load_parameters(path, session, checkpoint)
-  checkpoint = checkpoint or read(path, session)
+-- Puts what a checkpoint holds into the network: parameters, states, floors under λ.
+local function put(checkpoint, path, session)
   for _, p in ipairs(session.net.params) do
     copy_into(session.net:tensor(p.name), checkpoint.tensors["/params/" .. p.name], p.name, path)
   end
   for _, s in ipairs(session.net.states) do
     copy_into(session.net:tensor(s.name), checkpoint.tensors["/states/" .. s.name], s.name, path)
   end
+  local floors = checkpoint.tensors["/gates/floor"]
+  floors = floors and floors:totable() or {}
+  for i = 1, #session.net.gates do
+    session.net:set_floor(i, floors[i] or 0)
+  end
+end
+
+--- Puts a checkpoint's parameters, states and floors under λ into the session's network.
+-- @param of  hash of the run that it must belong to; nil: the session's own
+function state.load_parameters(path, session, of)
+  put(read(path, session, of), path, session)
 end
 
 --- Puts a checkpoint into the session's network and optimizer. Returns the state to go on from.
 function state.load(path, session)
   local checkpoint = read(path, session)
   local a = checkpoint.attrs
-  state.load_parameters(path, session, checkpoint)
+  put(checkpoint, path, session)
   for name, view in session.opt:state() do
     copy_into(view, checkpoint.tensors[name], name, path)
   end
   local sums = { loss = a.loss, score = a.score, rows = a.rows, seconds = a.seconds, steps = a.steps, lambda_sq = {} }
   local stored = checkpoint.tensors["/sums/lambda_sq"]
   if stored then sums.lambda_sq = stored:totable() end
-  return { step = a.step, epoch = a.epoch, best_epoch = a.best_epoch, best_score = a.best_score, sums = sums }
+  local switch = checkpoint.tensors["/gates/switch_lambda"]
+  return {
+    step = a.step, epoch = a.epoch, best_epoch = a.best_epoch, best_score = a.best_score, sums = sums,
+    switch = switch and switch:totable(),
+  }
 end
 
 return state

@@ -1,5 +1,6 @@
 --- Samples of op gate: every activation, every reparameterization with gradients to x and s, fixed λ, hard gates, a
--- floor under λ above it and below it, more than one tile. The plain formula uses an erfc of its own (series and continued fraction), not the engine's.
+-- floor under λ above it and below it, more than one tile. The plain formula uses an erfc of its own (series
+-- and continued fraction), not the engine's.
 local C = require("lgelu.C")
 
 local function erfc(x)

@@ -116,6 +116,7 @@ function grow.gate(m)
   else
     attrs.lambda = 1.5
   end
+  if m.dice(8) == 1 then attrs.floor = 4 end -- above every λ(s) here
   return m:op("gate", inputs, m.steps[x].shape, attrs)
 end
 
