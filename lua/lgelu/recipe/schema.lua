@@ -170,7 +170,7 @@ sections.hardening = {
       doc = "All gates at once, or layerwise: each in a window of its own, from the first gate on or from the last." },
     { key = "learn", type = "string", default = "frozen", choices = { "frozen", "floor" },
       example = "hardening.learn=floor",
-      doc = "What s does meanwhile: it is frozen, or learned on, while λ is kept from the rising floor to the target." },
+      doc = "What s does meanwhile: it is frozen, or learned while λ is kept from the rising floor to the target." },
     { key = "parent", type = "string", optional = true,
       doc = "The finished run whose weights this one starts from, <hash>-s<seed>; 'lgelu harden' sets it." },
   },
