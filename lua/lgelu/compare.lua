@@ -1,12 +1,13 @@
 --- Comparison of finished runs: groups by what differs in their configurations besides the seed, and per group the
 -- scores, hardness and drift over seeds, with ΔBVS against the GELU baselines.
 --
--- What it is: pure functions from opened runs to rows. What it is not: layout (lgelu.table) or finding runs
--- (lgelu.store). Called by lgelu.cli.compare and at the prompt, as `lg.compare`.
+-- What it is: pure functions from opened runs, or records of sweeps, to rows. What it is not: layout (lgelu.table) or
+-- finding runs (lgelu.store, lgelu.sweep). Called by lgelu.cli.compare, the figures of sweeps (lgelu.plot) and at the
+-- prompt, as `lg.compare`.
 --
 -- Seeds are the independent samples: runs of one group that share a seed (as with several init modes pooled by `by`)
--- are averaged first, and n counts seeds. ΔBVS pairs each run with the run that differs from it in gate.* alone and
--- has gate.kind = gelu.
+-- are averaged first, and n counts seeds. ΔBVS pairs each run with its baseline: the run of the same seed that differs
+-- from it in gate.* and hardening.* alone, and is its sweep's baseline or has gate.kind = gelu.
 -- @module lgelu.compare
 
 local errors = require("lgelu.errors")
@@ -16,6 +17,9 @@ local compare = {}
 
 -- Keys that say nothing about the experiment.
 local IDENTITY = { name = true, seed = true }
+
+-- Sections in which a run may differ from its baseline.
+local OF_GATE = { gate = true, hardening = true }
 
 -- Configuration as key → text: "gate.kind" → "gelu"; lists as "512,256".
 local function flatten(config, flat, prefix)
@@ -36,29 +40,42 @@ end
 
 local function is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
 
---- What is compared of one run.
--- @tparam table run opened run
--- @treturn table name, seed, hash, config (key → text), bvs, test (nil without a test set), epochs, lambda (at the BVS
--- epoch; nil without), drift
+--- What is compared of one run of a sweep.
+-- @tparam table r record of lgelu.sweep: name, status, seed, hash, config, epochs, gates, best; role where it has one
+-- @treturn table name, seed, hash, role, config (key → text), bvs, best (index of the BVS epoch), test (nil without a
+-- test set), epochs (count), lambda (at the BVS epoch; nil without), drift
 -- @raise the work failed: the run is not done, or holds no finite BVS
-function compare.record(run)
-  local attrs = run.attrs
-  local name = run.dir:match("[^/]*$")
-  if attrs.status ~= "done" then errors.fail("it is %s, not done", run:status()) end
-  local best, epochs, gates = run:best(), run:epochs(), run:gates()
+function compare.of_record(r)
+  if r.status ~= "done" then errors.fail("it is %s, not done", tostring(r.status)) end
+  local best, epochs, gates = r.best, r.epochs, r.gates
   if not best or not is_finite(best.val_score) then errors.fail("it holds no best validation score") end
   local record = {
-    name = name, seed = tonumber(attrs.seed), hash = attrs.hash, config = flatten(run:config(), {}, ""),
+    name = r.name, seed = tonumber(r.seed), hash = r.hash, role = r.role, config = flatten(r.config, {}, ""),
     bvs = best.val_score, test = is_finite(best.test_score) and best.test_score or nil, epochs = #epochs.epoch,
   }
+  for e, epoch in ipairs(epochs.epoch) do
+    if epoch == best.epoch then record.best = e end
+  end
+  if not record.best then errors.fail("its best epoch, %s, is none of its epochs", tostring(best.epoch)) end
   if #gates.lambda > 1 and #gates.lambda[1] > 0 then
-    for e, epoch in ipairs(epochs.epoch) do
-      if epoch == best.epoch then record.lambda = gates.lambda[e + 1] end
-    end
-    if not record.lambda then errors.fail("its best epoch, %s, is none of its epochs", tostring(best.epoch)) end
+    record.lambda = gates.lambda[record.best + 1]
+    if not record.lambda then errors.fail("it holds no λ of its best epoch, %s", tostring(best.epoch)) end
     record.drift = stats.drift(gates.lambda)
   end
   return record
+end
+
+--- The same of an opened run.
+-- @tparam table run reader of lgelu.store
+-- @treturn table as compare.of_record
+-- @raise as compare.of_record
+function compare.record(run)
+  local attrs = run.attrs
+  if attrs.status ~= "done" then errors.fail("it is %s, not done", run:status()) end
+  return compare.of_record({
+    name = run.dir:match("[^/]*$"), status = attrs.status, seed = attrs.seed, hash = attrs.hash, config = run:config(),
+    epochs = run:epochs(), gates = run:gates(), best = run:best(),
+  })
 end
 
 -- All keys of all records, sorted.
@@ -80,6 +97,13 @@ end
 local function varies(records, key)
   for i = 2, #records do
     if records[i].config[key] ~= records[1].config[key] then return true end
+  end
+  return false
+end
+
+local function present_in(records, key)
+  for _, record in ipairs(records) do
+    if record.config[key] ~= nil then return true end
   end
   return false
 end
@@ -116,19 +140,37 @@ local function split(records, identify)
   return groups, repeated
 end
 
--- Seed and everything but the gate: what a run and its baseline have in common.
+-- Seed and everything but the gate and its hardening: what a run and its baseline have in common.
 local function pairing(record, keys)
   local parts = { "seed=" .. record.seed }
   for _, key in ipairs(keys) do
-    if not IDENTITY[key] and key:sub(1, 5) ~= "gate." and record.config[key] then
+    if not IDENTITY[key] and not OF_GATE[key:match("^[^.]*")] and record.config[key] then
       parts[#parts + 1] = key .. "=" .. record.config[key]
     end
   end
   return table.concat(parts, "\n")
 end
 
--- Summary over seeds of value(record), averaged within each seed; nil when a record has none.
-local function over_seeds(records, value)
+local function is_baseline(record)
+  return record.role == "baseline" or record.config["gate.kind"] == "gelu"
+end
+
+-- Baselines by what they have in common with their runs; a sweep's own before other GELU runs.
+local function baselines_of(records, keys)
+  local baselines = {}
+  for _, own in ipairs({ true, false }) do
+    for _, record in ipairs(records) do
+      local id = pairing(record, keys)
+      if is_baseline(record) and (record.role == "baseline") == own and not baselines[id] then
+        baselines[id] = record
+      end
+    end
+  end
+  return baselines
+end
+
+--- Summary over seeds (stats.summary) of value(record), averaged within each seed; nil when a record has none.
+function compare.over_seeds(records, value)
   local seeds, sums, counts = {}, {}, {}
   for _, record in ipairs(records) do
     local x = value(record)
@@ -157,21 +199,23 @@ end
 
 local function measure(group, baselines, keys)
   local records = group.records
-  group.bvs = over_seeds(records, function(r) return r.bvs end)
-  group.test = over_seeds(records, function(r) return r.test end)
-  group.drift = over_seeds(records, function(r) return r.drift end)
+  group.bvs = compare.over_seeds(records, function(r) return r.bvs end)
+  group.test = compare.over_seeds(records, function(r) return r.test end)
+  group.drift = compare.over_seeds(records, function(r) return r.drift end)
   group.seeds = group.bvs.n
   group.profile = mean_profile(records)
   group.epochs = { math.huge, 0 }
-  local paired = {}
+  local paired, deltas = {}, {}
   for _, record in ipairs(records) do
     group.epochs = { math.min(group.epochs[1], record.epochs), math.max(group.epochs[2], record.epochs) }
     local baseline = baselines[pairing(record, keys)]
-    if baseline and record.config["gate.kind"] ~= "gelu" then
-      paired[#paired + 1] = { seed = record.seed, delta = record.bvs - baseline.bvs }
+    if baseline and not is_baseline(record) then
+      deltas[#deltas + 1] = record.bvs - baseline.bvs
+      paired[#paired + 1] = { seed = record.seed, delta = deltas[#deltas] }
     end
   end
-  group.delta = over_seeds(paired, function(p) return p.delta end)
+  group.delta = compare.over_seeds(paired, function(p) return p.delta end)
+  group.pairs = #deltas > 0 and stats.summary(deltas) or nil
 end
 
 -- Keys that differ between groups, keys that differ within them, and keys that some groups have, all of them with one
@@ -182,7 +226,7 @@ local function differences(records, groups, keys, by)
     local pooled = false
     for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
     local telling = varies(records, key) and not IDENTITY[key]
-    if key == by then
+    if by and by[key] then
       between[#between + 1] = key
     elseif telling and pooled then
       within[#within + 1] = key
@@ -196,33 +240,46 @@ end
 
 --- Compares runs.
 -- @tparam table records from compare.record
--- @tparam ?string by group by this key alone, pooling runs that differ in others; by default every difference counts
+-- @tparam ?table by list of keys to group by, pooling runs that differ in others; by default every difference counts
 -- @treturn table `groups`: list of { values = key → text, records, seeds, bvs, test, drift, delta (summaries over
--- seeds; nil where there is nothing), profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
+-- seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed), profile (mean λ of
+-- each gate at the BVS epoch), epochs = { least, most } };
 -- `keys`: what differs between groups; `pooled`: what differs within them; `present`: list of { key, value } that only
 -- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out
 -- @raise usage error: no records, or a key that no run has
 function compare.groups(records, by)
   if #records == 0 then errors.usage("there are no runs to compare") end
-  local keys = all_keys(records)
-  if by and not varies(records, by) and not records[1].config[by] then
-    errors.usage("--by %s: no run has this key%s", by, errors.suggest(by, keys))
+  local keys, chosen = all_keys(records), by and {}
+  for _, key in ipairs(by or {}) do
+    if not present_in(records, key) then
+      errors.usage("--by %s: no run has this key%s", key, errors.suggest(key, keys))
+    end
+    chosen[key] = true
   end
   local groups, repeated = split(records, function(record)
-    return by and tostring(record.config[by]) or record.hash
+    if not by then return record.hash end
+    local values = {}
+    for i, key in ipairs(by) do values[i] = tostring(record.config[key]) end
+    return table.concat(values, "\n")
   end)
-  local baselines = {}
-  for _, record in ipairs(records) do
-    local id = pairing(record, keys)
-    if record.config["gate.kind"] == "gelu" and not baselines[id] then baselines[id] = record end
-  end
-  local between, within, present = differences(records, groups, keys, by)
+  local baselines = baselines_of(records, keys)
+  local between, within, present = differences(records, groups, keys, chosen)
   for _, group in ipairs(groups) do
     group.values = {}
     for _, key in ipairs(between) do group.values[key] = group.records[1].config[key] end
     measure(group, baselines, keys)
   end
   return { groups = groups, keys = between, pooled = within, present = present, repeated = repeated }
+end
+
+--- What scores are multiplied with for people: 100 (per cent, and points of difference) where all lie in [0, 1].
+-- @tparam table records from compare.record
+-- @treturn number 100 or 1
+function compare.scale(records)
+  for _, record in ipairs(records) do
+    if record.bvs < 0 or record.bvs > 1 then return 1 end
+  end
+  return 100
 end
 
 return compare

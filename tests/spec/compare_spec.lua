@@ -81,7 +81,7 @@ describe("compare", function()
       { kind = "gelu", seed = 1, bvs = 0.80 },
       { kind = "lambda_gelu", init = "ascending", seed = 1, bvs = 0.82 },
       { kind = "lambda_gelu", init = "descending", seed = 1, bvs = 0.84 },
-    }), "gate.kind")
+    }), { "gate.kind" })
     assert.are.same({ "gate.kind" }, result.keys)
     assert.are.same({ "gate.init" }, result.pooled)
     local pooled = result.groups[2]
@@ -113,7 +113,7 @@ describe("compare", function()
     fails("fail", "it is failed, not done", compare.record, failed)
     fails("fail", "no best validation score", compare.record, run({ kind = "relu", seed = 1, bvs = math.huge }))
     fails("usage", "no run has this key, did you mean 'gate.kind'?", compare.groups,
-      records({ { kind = "relu", seed = 1, bvs = 0.8 } }), "gate.kin")
+      records({ { kind = "relu", seed = 1, bvs = 0.8 } }), { "gate.kin" })
     fails("usage", "there are no runs", compare.groups, {})
   end)
 end)

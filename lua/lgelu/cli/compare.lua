@@ -12,8 +12,9 @@ local LISTED_GATES = 4
 
 function verb.setup(parser)
   parser:argument("runs", "Runs, by folder or name."):args("+")
-  parser:option("--by", "Group by this key of the recipe alone (as gate.kind), pooling all other differences.")
-    :argname("KEY")
+  parser:option("--by", "Group by this key of the recipe alone (as gate.kind), pooling all other differences; several "
+    .. "of them group by all.")
+    :argname("KEY"):count("*")
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
     .. "validation score. ΔBVS: difference to the run with gate.kind = gelu, the same seed and otherwise the same "
@@ -148,7 +149,7 @@ function verb.run(given)
     errors.usage("--format: '%s' is none of %s%s", given.format, table.concat(tables.formats, ", "),
       errors.suggest(given.format, tables.formats))
   end
-  local result = require("lgelu.compare").groups(records_of(given.runs), given.by)
+  local result = require("lgelu.compare").groups(records_of(given.runs), #given.by > 0 and given.by or nil)
   local columns, rows = (given.format == "csv" and numeric or readable)(result)
   io.write(tables.render(columns, rows, given.format))
   -- Behind a table for programs, notes would be in the way.
