@@ -14,6 +14,7 @@ local EXAMPLES = {
   ls = "lgelu ls",
   show = "lgelu show runs/*",
   compare = "lgelu compare runs/*",
+  swap = "lgelu swap runs/moons-1a2b3c4d-s1 --gates gate2",
   figure = "lgelu figure profile runs/moons-1a2b3c4d-s1 -o profile.png",
   repl = "lgelu repl -e 'print(lg.gate.value(1, 2))'",
   help = "lgelu help recipe.gate.t",

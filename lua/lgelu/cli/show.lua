@@ -128,6 +128,20 @@ local function gates_line(run)
   return ("Gates: %s%s%s."):format(g.kind or "unnamed kind", #parts > 0 and "; " or "", table.concat(parts, ", "))
 end
 
+-- The swaps that the run holds, one line each; a damaged one is named, and the rest of the run is shown.
+local function swap_lines(run, prefix)
+  local stored, lines = require("lgelu.swap.stored"), {}
+  for _, key in ipairs(stored.list(run)) do
+    local ok, report = pcall(stored.read, run, key)
+    if not ok and not errors.is(report) then error(report, 0) end
+    local part = ok and (report.test or report.val)
+    lines[#lines + 1] = prefix .. (ok and ("Swapped for ReLU, %s: %s score %.5f, then %.5f (drop %+.2f points)."):format(
+      key == "all" and "every gate" or report.what, report.test and "test" or "validation", part.score_before,
+      part.score_after, 100 * part.drop) or report.message) .. "\n"
+  end
+  return lines
+end
+
 local function overview(run, format)
   local render = require("lgelu.table").render
   local heading = format == "markdown" and "## %s\n" or format == "latex" and "%% %s\n" or "%s\n"
@@ -137,6 +151,7 @@ local function overview(run, format)
   local hardening = hardening_line(run)
   if hardening then parts[#parts + 1] = prefix .. hardening:gsub("\n", "\n" .. prefix) .. "\n" end
   parts[#parts + 1] = prefix .. gates_line(run) .. "\n"
+  for _, line in ipairs(swap_lines(run, prefix)) do parts[#parts + 1] = line end
   if #run:gates().lambda[1] > 0 then
     columns, rows = gates(run)
     parts[#parts + 1] = render(columns, rows, format)

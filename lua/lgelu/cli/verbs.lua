@@ -7,6 +7,7 @@ return {
   "show",
   "ls",
   "compare",
+  "swap",
   "repl",
   "data",
   "doctor",

@@ -1,0 +1,251 @@
+--- lgelu swap: a run's gates replaced by ReLU, reported and stored; or several runs' swaps side by side. The numbers
+-- are lgelu.swap's, the layout lgelu.table's.
+
+local errors = require("lgelu.errors")
+
+local verb = {}
+
+verb.summary = "Replace gates by ReLU: scores before and after, flipped predictions, each gate's distance."
+
+local PARTS = { { "val", "validation" }, { "test", "test" } }
+
+function verb.setup(parser)
+  parser:argument("runs", "Finished runs, by folder or name; of several, the ways to a ReLU network are compared.")
+    :args("+")
+  parser:option("--gates", "all, or names with commas (see 'lgelu show'): only these are replaced."):argname("NAMES")
+    :default("all")
+  parser:flag("--again", "Measure again what the run holds already.")
+  parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
+  parser:epilog("The report is stored under /swap of run.h5. Drop: score before minus after. Lost, gained: flipped "
+    .. "predictions that were right before, that are right after. Bound: the greatest |f(x; λ) − ReLU(x)|, "
+    .. "0.169971207/λ; deviation: the greatest that was seen. Band: pre-activations with |λx| < 2. Gates are described "
+    .. "as they are before the swap, at the best epoch; hardened runs at their end. ± is the half width of the 95 % "
+    .. "confidence interval of the mean over seeds (Student's t).")
+end
+
+-- The names of --gates, or nil: all.
+local function names_of(text)
+  if text == "all" then return nil end
+  local names = {}
+  for name in (text .. ","):gmatch("%s*(.-)%s*,") do
+    if name == "" then errors.usage("--gates: found an empty name in '%s'", text) end
+    names[#names + 1] = name
+  end
+  return names
+end
+
+-- One run ----------------------------------------------------------------------------------------------------------
+
+local function part_table(report, exact)
+  local columns = {
+    { title = "part", align = "left" }, { title = "samples", format = "%d" },
+    { title = exact and "score_before" or "before (%)", format = "%.2f" },
+    { title = exact and "score_after" or "after (%)", format = "%.2f" },
+    { title = exact and "drop" or "drop (points)", format = "%+.2f" }, { title = "flipped", format = "%d" },
+    { title = "lost", format = "%d" }, { title = "gained", format = "%d" },
+    { title = exact and "max_logit_change" or "max |Δlogit|", format = "%.4g" },
+  }
+  local rows = {}
+  for _, p in ipairs(PARTS) do
+    local part, scale = report[p[1]], exact and 1 or 100
+    if part then
+      rows[#rows + 1] = { p[2], part.samples, scale * part.score_before, scale * part.score_after, scale * part.drop,
+        part.flipped, part.lost, part.gained, part.max_logit_change }
+    end
+  end
+  return columns, rows
+end
+
+local function gate_table(report, part)
+  local columns = {
+    { title = "gate", align = "left" }, { title = "λ", format = "%.4f" }, { title = "bound", format = "%.6f" },
+    { title = "deviation", format = "%.6f" }, { title = "least x", format = "%.3f" },
+    { title = "greatest x", format = "%.3f" }, { title = "band (%)", format = "%.2f" },
+    { title = "0 before (%)", format = "%.2f" }, { title = "0 after (%)", format = "%.2f" },
+    { title = "outputs", format = "%d" },
+  }
+  local rows, partial = {}, report.what ~= "all"
+  if partial then table.insert(columns, 2, { title = "swapped", align = "left" }) end
+  for i, g in ipairs(part.gates) do
+    local lambda = g.lambda or g.kind == "gelu" and 1 or 0 / 0
+    local row = { g.name, lambda, g.bound or 0 / 0, g.max_deviation, g.min, g.max, 100 * g.band, 100 * g.zeros_before,
+      100 * g.zeros_after, g.outputs }
+    if partial then table.insert(row, 2, g.swapped and "yes" or "no") end
+    rows[i] = row
+  end
+  return columns, rows
+end
+
+-- Every gate of every part with all digits, the part's scores in each row.
+local function exact_table(report)
+  local names = { "name", "kind", "lambda", "bound", "max_deviation", "min", "max", "band", "zeros_before",
+    "zeros_after", "slope", "outputs" }
+  local columns, rows = part_table(report, true)
+  for _, name in ipairs(names) do columns[#columns + 1] = { title = name == "name" and "gate" or name } end
+  columns[#columns + 1] = { title = "swapped" }
+  local _, parts = part_table(report, true)
+  for _, part in ipairs(parts) do
+    for _, g in ipairs(report[part[1] == "test" and "test" or "val"].gates) do
+      local row = { unpack(part) }
+      for k, name in ipairs(names) do row[#part + k] = g[name] end
+      row[#part + #names + 1] = g.swapped and 1 or 0
+      rows[#rows + 1] = row
+    end
+  end
+  for _ = 1, #parts do table.remove(rows, 1) end
+  return columns, rows
+end
+
+local function heading(run, report)
+  local count = 0
+  for _, g in ipairs(report.gates) do count = count + ((g.swapped and g.kind ~= "relu") and 1 or 0) end
+  local did = count == 0 and "nothing to swap: every gate is ReLU"
+    or ("%d of %d %s gates replaced by ReLU"):format(count, #report.gates, report.kind)
+  return ("%s: %s (%s checkpoint, epoch %d); %d ReLUs an image then"):format(run.dir, did, report.checkpoint,
+    report.epoch, report.relus)
+end
+
+-- How a format takes a heading and a line of text between tables.
+local function prefixes(format)
+  if format == "latex" then return "% ", "% " end
+  return format == "markdown" and "## " or "", ""
+end
+
+local function one(run, report, where, format)
+  local render, head, note = require("lgelu.table").render, prefixes(format)
+  if format == "csv" then
+    local columns, rows = exact_table(report)
+    io.write(render(columns, rows, format))
+    return
+  end
+  local columns, rows = part_table(report)
+  local parts = { head .. heading(run, report) .. "\n", render(columns, rows, format) }
+  for _, p in ipairs(PARTS) do
+    if report[p[1]] then
+      parts[#parts + 1] = ("%sGates before the swap, on the %s samples:\n"):format(note, p[2])
+      columns, rows = gate_table(report, report[p[1]])
+      parts[#parts + 1] = render(columns, rows, format)
+    end
+  end
+  parts[#parts + 1] = ("%sStored in %s under %s.\n"):format(note, run.path, where)
+  io.write(table.concat(parts, "\n"))
+end
+
+-- Several runs -------------------------------------------------------------------------------------------------------
+
+-- "89.63 ± 0.21": a summary in per cent; one seed has no interval.
+local function with_interval(summary, format)
+  local text = format:format(100 * summary.mean)
+  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(100 * summary.ci95) or text
+end
+
+local function lambda_text(range)
+  if not range then return nil end
+  local least, greatest = ("%.4g"):format(range[1]), ("%.4g"):format(range[2])
+  return least == greatest and least or least .. " to " .. greatest
+end
+
+local function ways_table(result, part)
+  local columns, rows = { { title = "way", align = "left" } }, {}
+  for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
+  for _, title in ipairs({ "seeds", "λ", "before (%)", "after (%)", "drop (points)", "flipped (%)" }) do
+    columns[#columns + 1] = { title = title, align = "right" }
+  end
+  for _, group in ipairs(result.groups) do
+    local own, row, k = group[part], { group.label }, #result.keys + 1
+    for i, key in ipairs(result.keys) do row[i + 1] = group.values[key] end
+    row[k + 1], row[k + 2] = group.seeds, lambda_text(group.lambda)
+    if own then
+      row[k + 3], row[k + 4] = with_interval(own.score_before, "%.2f"), with_interval(own.score_after, "%.2f")
+      row[k + 5], row[k + 6] = with_interval(own.drop, "%+.2f"), with_interval(own.flipped, "%.2f")
+    end
+    rows[#rows + 1] = row
+  end
+  return columns, rows
+end
+
+-- One number a column, for machines; both parts.
+local function numeric(result)
+  local columns, rows, names = { { title = "way" } }, {}, { "score_before", "score_after", "drop", "flipped" }
+  local titles = { "part", "runs", "seeds", "lambda_min", "lambda_max" }
+  for _, name in ipairs(names) do
+    for _, statistic in ipairs({ "_mean", "_sd", "_ci95" }) do titles[#titles + 1] = name .. statistic end
+  end
+  for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key } end
+  for _, title in ipairs(titles) do columns[#columns + 1] = { title = title } end
+  for _, group in ipairs(result.groups) do
+    for _, p in ipairs(PARTS) do
+      local own, row, range, k = group[p[1]], { group.way }, group.lambda or {}, #result.keys + 1
+      for i, key in ipairs(result.keys) do row[i + 1] = group.values[key] end
+      row[k + 1], row[k + 2], row[k + 3], row[k + 4], row[k + 5] = p[2], #group.records, group.seeds, range[1], range[2]
+      for i, name in ipairs(names) do
+        local at, s = k + 2 + 3 * i, own and own[name] or {}
+        row[at + 1], row[at + 2], row[at + 3] = s.mean, s.sd, s.ci95
+      end
+      if own then rows[#rows + 1] = row end
+    end
+  end
+  return columns, rows
+end
+
+local function notes(result)
+  local lines = {}
+  if #result.pooled > 0 then lines[1] = "Pooled within rows: " .. table.concat(result.pooled, ", ") .. "." end
+  for _, pair in ipairs(result.repeated) do
+    lines[#lines + 1] = ("%s is left out: it repeats %s (same configuration and seed)."):format(pair[1], pair[2])
+  end
+  return lines
+end
+
+local function several(result, format)
+  local render, head, note = require("lgelu.table").render, prefixes(format)
+  if format == "csv" then
+    local columns, rows = numeric(result)
+    io.write(render(columns, rows, format))
+    return
+  end
+  local parts = {}
+  for _, p in ipairs(PARTS) do
+    local columns, rows = ways_table(result, p[1])
+    parts[#parts + 1] = ("%sWays to a ReLU network, %s\n"):format(head, p[2])
+    parts[#parts + 1] = render(columns, rows, format)
+  end
+  for _, line in ipairs(notes(result)) do parts[#parts + 1] = note .. line .. "\n" end
+  io.write(table.concat(parts, "\n"))
+end
+
+-- Swaps of the runs. What cannot be compared is named on standard error and left out.
+local function records_of(given, names)
+  local swap, ways, records = require("lgelu.swap"), require("lgelu.swap.ways"), {}
+  for _, name in ipairs(given.runs) do
+    local ok, result = pcall(function()
+      local run, report = swap.of(name, { gates = names, again = given.again })
+      return ways.record(run, report)
+    end)
+    if ok then
+      records[#records + 1] = result
+    elseif errors.is(result, "fail") then
+      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, result.message))
+    else
+      error(result, 0)
+    end
+  end
+  if #records == 0 then errors.fail("none of the %d runs can be compared", #given.runs) end
+  return records
+end
+
+function verb.run(given)
+  local swap, tables = require("lgelu.swap"), require("lgelu.table")
+  tables.check(given.format)
+  require("lgelu.C").lib.lg_interrupt_install()
+  local names = names_of(given.gates)
+  if #given.runs > 1 then
+    several(require("lgelu.swap.ways").compare(records_of(given, names)), given.format)
+  else
+    local run, report, where = swap.of(given.runs[1], { gates = names, again = given.again })
+    one(run, report, where, given.format)
+  end
+  return 0
+end
+
+return verb

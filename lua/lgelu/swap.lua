@@ -1,0 +1,216 @@
+--- swap: what becomes of a trained network when gates are replaced by ReLU: scores before and after, predictions that
+-- flip, and how far each gate was from ReLU on the values that it met.
+--
+-- What it is: the measurement, on the network of lgelu.trained. What it is not: its place in run.h5 (swap/stored.lua),
+-- the comparison of several runs (swap/ways.lua) or layout (cli/swap.lua).
+-- Both passes of a batch go through the same network, so that gates that stay give the same bits; the gates' statistics
+-- are of the pass before the swap.
+local C = require("lgelu.C")
+local errors = require("lgelu.errors")
+local gate = require("lgelu.gate")
+local store = require("lgelu.store")
+local stored = require("lgelu.swap.stored")
+local trained = require("lgelu.trained")
+
+local ffi, lib, check = C.ffi, C.lib, C.check
+
+local swap = {
+  store = stored.write,
+  read = stored.read,
+  list = stored.list,
+}
+
+-- sup|f − ReLU| of the activations that have no λ: greatest |x|·σ(−|v(x)|). identity has none.
+local FIXED_BOUNDS = {
+  relu = 0, gelu = gate.bound(1), gelu_tanh = 0.170040750571254, gelu_sigmoid = 0.278464542761074 / 1.702,
+  silu = 0.278464542761074,
+}
+
+local CENSUS, CENSUS_SIZE = {}, 0 -- name → place in a census, from 0
+while lib.lg_list_name("census", CENSUS_SIZE) ~= nil do
+  CENSUS[ffi.string(lib.lg_list_name("census", CENSUS_SIZE))], CENSUS_SIZE = CENSUS_SIZE, CENSUS_SIZE + 1
+end
+
+--- Opens a finished run so that `measure` can work on it, at its own weights: of a hardened run the last.
+-- @param name  folder, run.h5, or the beginning of a name under runs/
+-- @return what lgelu.trained.open gives
+function swap.open(name) return trained.open(name, { probe = true }) end
+
+-- Numbers of the gates that were asked for, in forward order, each once.
+local function chosen(net, names)
+  local wanted, list = {}, {}
+  if names == nil or names == "all" then
+    for i = 1, #net.gates do wanted[i] = true end
+  else
+    for _, name in ipairs(names) do wanted[net:gate_index(name)] = true end
+  end
+  for i = 1, #net.gates do
+    if wanted[i] then list[#list + 1] = i end
+  end
+  return list
+end
+
+-- One gate as it is before the swap.
+local function describe(net, i)
+  local state = net:gate_state(i)
+  return {
+    name = net.gates[i].name, kind = state.kind, lambda = state.lambda,
+    bound = state.lambda and gate.bound(state.lambda) or FIXED_BOUNDS[state.kind],
+    activation = lib.lg_list_find("activation", state.kind),
+  }
+end
+
+-- Runs fn with the gates of the list replaced, and puts them back whatever happens.
+local function swapped(net, list, states, fn)
+  for _, i in ipairs(list) do net:set_gate(i, { kind = "relu" }) end
+  local ok, a, b = pcall(fn)
+  for _, i in ipairs(list) do net:set_gate(i, { kind = states[i].kind }) end
+  if not ok then error(a, 0) end
+  return a, b
+end
+
+local function view(net, id)
+  local out = ffi.new("lg_tensor *[1]")
+  check(lib.lg_graph_value(out, net.graph, id))
+  return require("lgelu.tensor").wrap(out[0])
+end
+
+local function count_gates(net, states, sums)
+  for i, state in ipairs(states) do
+    local input = net:gate_input(i)
+    check(lib.lg_gate_census(sums[i], nil, input, state.activation, state.lambda or 1, 0, 0, 0))
+    input:free()
+  end
+end
+
+-- How two sets of logits [rows, classes] differ.
+local function add_difference(sums, before, after, labels)
+  local was, is = before:argmax(2), after:argmax(2)
+  local flipped, truth = was:ne(is), labels + 1
+  sums.flipped = sums.flipped + flipped:sum()
+  sums.lost = sums.lost + (flipped * was:eq(truth)):sum()
+  sums.gained = sums.gained + (flipped * is:eq(truth)):sum()
+  sums.max_logit_change = math.max(sums.max_logit_change, (before - after):abs():max())
+end
+
+local function batch(net, list, states, sums, census, x, y, rows)
+  net:bind(x, y)
+  local loss, score = net:forward("eval")
+  count_gates(net, states, census)
+  local before = view(net, net.logits):clone()
+  local loss_after, score_after = loss, score
+  if #list > 0 then
+    loss_after, score_after = swapped(net, list, states, function() return net:forward("eval") end)
+  end
+  add_difference(sums, before, view(net, net.logits), y)
+  before:free()
+  sums.samples = sums.samples + rows
+  sums.loss_before, sums.score_before = sums.loss_before + loss * rows, sums.score_before + score * rows
+  sums.loss_after, sums.score_after = sums.loss_after + loss_after * rows, sums.score_after + score_after * rows
+end
+
+local function gate_row(state, census, samples)
+  local function at(name) return census[CENSUS[name]] end
+  if at("nonfinite") > 0 then
+    errors.fail("gate '%s': %d of its pre-activations are NaN or infinite: the network is broken", state.name,
+      at("nonfinite"))
+  end
+  local n, bent = at("count"), state.kind ~= "relu"
+  return {
+    name = state.name, kind = state.kind, lambda = state.lambda, bound = state.bound, outputs = n / samples,
+    max_deviation = at("deviation"), min = at("min"), max = at("max"), band = bent and at("band") / n or 0,
+    zeros_before = at("zeros") / n, zeros_after = at("nonpositive") / n,
+    slope = state.lambda and at("slope") / n or nil,
+  }
+end
+
+local function measure_part(t, part, list, states)
+  local net, census = t.net, {}
+  local sums = { samples = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0, loss_after = 0,
+    score_before = 0, score_after = 0 }
+  for i = 1, #states do census[i] = ffi.new("double[?]", CENSUS_SIZE) end
+  local loader = t:loader(part)
+  loader:start(0)
+  for x, y, rows in loader:each() do
+    batch(net, list, states, sums, census, x, y, rows)
+    x:free()
+    y:free()
+  end
+  loader:free()
+  for _, name in ipairs({ "loss_before", "loss_after", "score_before", "score_after" }) do
+    sums[name] = sums[name] / sums.samples
+  end
+  sums.drop, sums.gates = sums.score_before - sums.score_after, {}
+  for i, state in ipairs(states) do sums.gates[i] = gate_row(state, census[i], sums.samples) end
+  return sums
+end
+
+--- Measures a swap on the validation and the test part; the network is left as it was.
+-- @param t        a run of swap.open
+-- @param options  { gates = "all" (default) or a list of names or numbers }
+-- @return report {
+--   what = "all" or the swapped gates' names with commas, checkpoint, epoch (of the checkpoint), kind (of the gates),
+--   hash, val, test (nil without a test part) = {
+--     samples, score_before, score_after, drop (before − after, as a fraction), loss_before, loss_after,
+--     flipped (predictions that changed), lost (of them, right before), gained (right after), max_logit_change,
+--     gates = one row a gate as below },
+--   gates = { { name, kind, lambda (nil: a kind without), bound = sup|f − ReLU| (nil: none), outputs (an image),
+--     max_deviation (observed), min, max (pre-activations), band (fraction |λx| < 2; λ = 1 for kinds without; 0 for
+--     relu), zeros_before (fraction f = 0 exactly), zeros_after (fraction x ≤ 0), slope (mean ∂f/∂λ; nil without λ),
+--     swapped = boolean }, … } over both parts,
+--   relus (outputs an image of gates that are ReLU after the swap) }
+-- @raise usage error for an unknown gate; fails for pre-activations that are not finite
+function swap.measure(t, options)
+  local net, names = t.net, options and options.gates
+  local list, states, is_swapped = chosen(net, names), {}, {}
+  if #net.gates == 0 then errors.usage("%s: the network has no gates to swap", t.dir) end
+  for i = 1, #net.gates do states[i] = describe(net, i) end
+  local report = { checkpoint = t.checkpoint, kind = t.config.gate.kind, hash = t.run.attrs.hash, relus = 0 }
+  local bent, what = {}, {}
+  for _, i in ipairs(list) do
+    is_swapped[i], what[#what + 1] = true, net.gates[i].name
+    if states[i].kind ~= "relu" then bent[#bent + 1] = i end
+  end
+  report.what = #list == #net.gates and "all" or table.concat(what, ",")
+  local epochs = t.run:epochs().epoch
+  report.epoch = t.checkpoint == "best" and t.run:best().epoch or epochs[#epochs]
+  for _, part in ipairs(t.set.test and { "val", "test" } or { "val" }) do
+    report[part] = measure_part(t, part, bent, states)
+    for i, row in ipairs(report[part].gates) do row.swapped = is_swapped[i] or false end
+  end
+  report.gates = stored.join(report)
+  for i, row in ipairs(report.gates) do
+    if is_swapped[i] or row.kind == "relu" then report.relus = report.relus + row.outputs end
+  end
+  return report
+end
+
+-- The name of the group that holds such a report.
+local function key_of(run, names)
+  if names == nil or names == "all" then return "all" end
+  local wanted, known = {}, {}
+  for _, name in ipairs(names) do wanted[name] = true end
+  for _, name in ipairs(run:gates().names) do known[name] = true end
+  for _, name in ipairs(names) do
+    if not known[name] then return nil end -- measuring refuses it
+  end
+  return stored.key(run:gates().names, wanted)
+end
+
+--- The report on a run: the stored one, or measured and stored now.
+-- @param name     folder, run.h5, or the beginning of a name under runs/
+-- @param options  { gates = "all" (default) or a list of names, again = true: measure even when there is a stored one }
+-- @return reader of the run, report, name of its group in run.h5
+-- @raise as open, measure, store and read
+function swap.of(name, options)
+  options = options or {}
+  local dir = store.resolve(name)
+  local run = store.open(dir)
+  local key = key_of(run, options.gates)
+  local report = key and not options.again and run:status() == "done" and stored.read(run, key)
+  if report then return run, report, "/swap/" .. key end
+  report = swap.measure(swap.open(dir), options)
+  return run, report, stored.write(dir, report)
+end
+
+return swap
