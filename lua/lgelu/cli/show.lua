@@ -135,9 +135,10 @@ local function swap_lines(run, prefix)
     local ok, report = pcall(stored.read, run, key)
     if not ok and not errors.is(report) then error(report, 0) end
     local part = ok and (report.test or report.val)
-    lines[#lines + 1] = prefix .. (ok and ("Swapped for ReLU, %s: %s score %.5f, then %.5f (drop %+.2f points)."):format(
+    local line = ok and ("Swapped for ReLU, %s: %s score %.5f, then %.5f (drop %+.2f points)."):format(
       key == "all" and "every gate" or report.what, report.test and "test" or "validation", part.score_before,
-      part.score_after, 100 * part.drop) or report.message) .. "\n"
+      part.score_after, 100 * part.drop)
+    lines[#lines + 1] = prefix .. (line or report.message) .. "\n"
   end
   return lines
 end
