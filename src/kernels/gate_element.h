@@ -23,6 +23,7 @@
  */
 #ifndef LG_GATE_ELEMENT_H
 #define LG_GATE_ELEMENT_H
+#include "exp_fit.h"
 #include <float.h>  /* FLT_MAX */
 #include <stdint.h> /* uint32_t, uint64_t */
 #include <string.h> /* memcpy, for bit casts */
@@ -54,14 +55,6 @@ static const real SCALE_DOWN = 0x1p-40f;
 static const float STEP_FROM = 14.75f;
 
 /* -- exponential ------------------------------------------------------------------------------- */
-
-/* exp(r) = 1 + r + r²·(C2 + C3·r + …), |r| ≤ 0.3468 (½·log 2 and what rounding adds): minimax, relative error 2⁻²⁸. */
-#define EXP_C2 0.499999934418
-#define EXP_C3 0.166665204741
-#define EXP_C4 0.0416683885978
-#define EXP_C5 0.00836873796755
-#define EXP_C6 0.00138146573475
-#define LOG2_E 1.44269504088896340736
 
 /* exp(−a²/2 − b·d) = (1 + the return value)·*power/2⁴⁰ for 0 ≤ a ≤ 14.75 and |b·d| ≪ 1; |the return value| < 0.42. */
 static inline real exp_half_square(real *power, real a, real b, real d) {

@@ -12,6 +12,7 @@
   X(batch_norm, "x[…, n] normalized for each channel n by the batch's or the running statistics, · gamma + beta")      \
   X(layer_norm, "each row of x[…, n] with mean 0 and variance 1, · gamma[n] + beta[n]")                                \
   X(rms_norm, "each row of x[…, n] over the root of its mean square, · gamma[n]")                                      \
+  X(attention, "multi-head attention over packed q, k and v: x[B, t, 3·d] (, lengths i32[B]) → [B, t, d]")             \
   X(embedding, "rows of a table: W[v, d], ids i32[…] → […, d]")                                                        \
   X(class_token, "a learned token in front of each sequence: x[B, t, n], token[n] → [B, t + 1, n]")                    \
   X(concat, "arrays one after another along an axis")                                                                  \

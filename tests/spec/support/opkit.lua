@@ -1,11 +1,11 @@
 --- opkit: checks one op on one sample: values against the sample's own plain formula, gradients against a four-point
 -- difference in float64 on the shipping code, float32 against float64, shared inputs, batch of one.
 -- Used by ops_spec.lua; a sample file (tests/spec/ops/<op>_samples.lua) returns a list of
---   { name =, inputs = { {shape = {…}, labels = k or nil, low =, high =, s = true for a float64 gate parameter, state =
---     true for a state, which has no gradient }, … },
---     attrs = {…}, reference = function(values, shapes, attrs) → flat list (or number),  kinks = function(x) → true
--- when
---     the derivative jumps near x (such elements are moved away), f32 = tolerance of float32 (default 2e-6), step = }
+--   { name =, inputs = { { shape = {…}, labels = k or nil (first … first + k - 1, first = 0), low =, high =, s = true
+--     for a float64 gate parameter, state = true for a state, which has no gradient }, … },
+--     attrs = {…}, reference = function(values, shapes, attrs, got) → flat list (or number), kinks = function(x) → true
+--     when the derivative jumps near x (such elements are moved away), f32 = tolerance of float32 (default 2e-6),
+--     step = }
 local C = require("lgelu.C")
 local ffi, lib, check = C.ffi, C.lib, C.check
 
@@ -51,7 +51,7 @@ function opkit.values(sample, seed)
     for k = 1, size_of(input.shape) do
       local u = lib.lg_rng_uniform(seed, 100 + i, k)
       if input.labels then
-        list[k] = math.floor(u * input.labels)
+        list[k] = math.floor(u * input.labels) + (input.first or 0)
       else
         local low, high = input.low or -2, input.high or 2
         local v = low + (high - low) * u
