@@ -8,8 +8,12 @@ if (!exists("width")) width = 7.2
 if (!exists("height")) height = 4.6
 
 extension = (strlen(out) > 4) ? out[strlen(out) - 3:strlen(out)] : ""
-if (extension ne ".png" && extension ne ".svg" && extension ne ".pdf") \
+if (out ne "" && extension ne ".png" && extension ne ".svg" && extension ne ".pdf") \
   exit error sprintf("out is '%s': a name that ends in .png, .svg or .pdf is expected", out)
+
+# No `out`: characters on standard output, `columns` by `lines`, for a terminal; where that needs another drawing, the
+# figure's script asks for out eq "".
+if (out eq "") set terminal dumb noenhanced mono size columns, lines
 
 # The same picture from all three: 9 point text, lines in points. Bitmaps have 300 dots an inch. The terminals count
 # text in 1/96 inch (svg: its pixels) and lines in their own units, hence the scales.
@@ -23,7 +27,7 @@ small = (extension eq ".svg") ? ",10.5" : ",8"
 
 set encoding utf8
 set minussign
-set output out
+if (out ne "") set output out
 set datafile separator "\t"
 set datafile columnheaders
 set datafile missing "NA"

@@ -67,15 +67,12 @@ local function check_ours(path, beginning)
   end
 end
 
-local function caption_text(figure, built, runs, out, stem)
+local function caption_text(figure, built, command, out, stem)
   local gnuplot = require("lgelu.plot.gnuplot")
-  local words = { "lgelu", "figure", figure.name }
-  for _, run in ipairs(runs) do words[#words + 1] = gnuplot.shell_word(run.dir) end
-  words[#words + 1] = "-o " .. gnuplot.shell_word(out)
   local parts = { CAPTION_MARK .. figure.name }
   for _, paragraph in ipairs(built.caption) do parts[#parts + 1] = paragraph end
   parts[#parts + 1] = "Data: " .. stem:match("[^/]*$") .. ".tsv, beside this file."
-  parts[#parts + 1] = "Made with lgelu " .. require("lgelu").version .. ":\n  " .. table.concat(words, " ")
+  parts[#parts + 1] = "Made with lgelu " .. require("lgelu").version .. ":\n  " .. command
     .. "\nThe picture alone, from its table (plots/ is lgelu's folder of that name):\n  "
     .. gnuplot.command("plots/" .. figure.script, stem .. ".tsv", out)
   return table.concat(parts, "\n\n") .. "\n"
@@ -136,13 +133,40 @@ function plot.figure(name, runs, out)
       C.check(C.lib.lg_dir_make(folder))
     end
   end
+  local shell_word, words = require("lgelu.plot.gnuplot").shell_word, { "lgelu", "figure", name }
+  for _, run in ipairs(runs) do words[#words + 1] = shell_word(run.dir) end
+  words[#words + 1] = "-o " .. shell_word(out)
+  return plot.draw(figure, figure.build(runs), table.concat(words, " "), out)
+end
+
+--- Draws what was built already: how the prompt makes figures of what is in memory.
+-- @tparam table figure { name, script }
+-- @tparam table built { columns, rows, caption }
+-- @tparam string command what makes the same figure again, for the caption
+-- @tparam string out as for plot.figure
+-- @treturn table as plot.figure; errors as there
+function plot.draw(figure, built, command, out)
   local stem, extension = split(out)
-  local built = figure.build(runs)
-  local table_text = require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. name)
-  local text = caption_text(figure, built, runs, out, stem)
+  local table_text = require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. figure.name)
+  local text = caption_text(figure, built, command, out, stem)
   check_ours(stem .. ".txt", CAPTION_MARK)
   check_ours(stem .. ".tsv", built.columns[1] .. "\t" .. built.columns[2])
   return make(figure, built, text, table_text, stem, extension)
+end
+
+--- The same as characters, for a terminal.
+-- @tparam number columns  @tparam number lines  the size of the picture
+-- @treturn string lines of text without a newline at the end
+function plot.text(figure, built, columns, lines)
+  local gnuplot = require("lgelu.plot.gnuplot")
+  local table_path = os.tmpname()
+  local ok, text = pcall(function()
+    write(table_path, require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. figure.name))
+    return gnuplot.text(require("lgelu.paths").plots .. "/" .. figure.script, table_path, columns, lines)
+  end)
+  os.remove(table_path)
+  if not ok then error(text, 0) end
+  return text
 end
 
 return plot

@@ -30,12 +30,39 @@ local MODULES = {
   { "h5", "any HDF5 file" },
   { "stats", "lg.stats.summary{…}, paired, spearman, drift, median, quantile" },
   { "compare", "lg.compare.groups(records): runs grouped by what differs, over seeds" },
+  { "probe", "p = lg.probe.open(RUN): p:hardness(), p:probe(GATE), p:set(GATE, λ), p:swap(), p:undo(), …" },
   { "plot", "lg.plot.figure(\"profile\", { run }, \"FILE.png\")" },
 }
 
+-- Characters, each a column wide.
+local function utf8_width(text)
+  return select(2, text:gsub("[^\128-\191]", ""))
+end
+
+-- help(what): of one of the functions there are, or of a module, by name or value.
+local function help_on(what, predefined)
+  local names = {}
+  for _, entry in ipairs(predefined) do
+    names[#names + 1] = entry.name
+    if what == entry.name or (what ~= nil and what == entry.value) then
+      local head = ("%s: %s"):format(entry.usage or entry.name, entry.help)
+      return entry.text and ("%s.\n%s\n"):format(head, entry.text) or head .. "\n"
+    end
+  end
+  for _, entry in ipairs(MODULES) do
+    names[#names + 1] = entry[1]
+    if what == entry[1] then return ("lg.%s: %s\n"):format(entry[1], entry[2]) end
+  end
+  local name = type(what) == "string" and "'" .. what .. "'" or "a " .. type(what)
+  errors.usage("help: nothing is known of %s%s; help() says what is here", name, errors.suggest(tostring(what), names))
+end
+
 --- The text that help() prints at the prompt.
 -- @tparam table predefined what the command line predefined, as `start` takes it
-function repl.help_text(predefined)
+-- @param what  nil: all that is there, a line each; otherwise one of the names, or a function that is there
+-- @raise usage error when there is no help on what
+function repl.help_text(predefined, what)
+  if what ~= nil then return help_on(what, predefined) end
   local lines = {
     "lgelu " .. require("lgelu").version .. ": Lua (LuaJIT) with the library lg.",
     "",
@@ -44,8 +71,16 @@ function repl.help_text(predefined)
     "  Ctrl-D leaves; on a continued line (>>) it drops what was typed.",
     "",
   }
-  for _, entry in ipairs(predefined) do lines[#lines + 1] = ("  %-10s %s"):format(entry.name, entry.help) end
-  if #predefined > 0 then lines[#lines + 1] = "" end
+  local width = 0
+  for _, entry in ipairs(predefined) do width = math.max(width, utf8_width(entry.usage or entry.name)) end
+  for _, entry in ipairs(predefined) do
+    local name = entry.usage or entry.name
+    lines[#lines + 1] = ("  %s%s  %s"):format(name, (" "):rep(width - utf8_width(name)), entry.help)
+  end
+  if #predefined > 0 then
+    lines[#lines + 1] = '  help("NAME") or help(NAME) says more of each.'
+    lines[#lines + 1] = ""
+  end
   for _, entry in ipairs(MODULES) do
     if package.searchpath("lgelu." .. entry[1], package.path) then
       lines[#lines + 1] = ("  lg.%-7s %s"):format(entry[1], entry[2])
@@ -191,13 +226,13 @@ end
 
 --- Starts: runs the given chunks, or standard input when it is no terminal, or the prompt.
 -- @tparam table options `code`: list of chunks from the command line; `predefined`: list of { name, help = one line,
--- value, or make = function that makes it at first use }, which become globals
+-- value, or make = function that makes it at first use; of a function, usage and text for help(NAME) }: globals
 -- @raise as run_chunk
 function repl.start(options)
   local lg = require("lgelu")
   local predefined = options.predefined or {}
   _G.lg = lg
-  _G.help = function() io.write(repl.help_text(predefined)) end
+  _G.help = function(what) io.write(repl.help_text(predefined, what)) end
   predefine(predefined)
   if options.code and #options.code > 0 then
     for i, text in ipairs(options.code) do

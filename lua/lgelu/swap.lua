@@ -6,8 +6,8 @@
 -- Both passes of a batch go through the same network, so that gates that stay give the same bits; the gates' statistics
 -- are of the pass before the swap.
 local C = require("lgelu.C")
+local census = require("lgelu.census")
 local errors = require("lgelu.errors")
-local gate = require("lgelu.gate")
 local store = require("lgelu.store")
 local stored = require("lgelu.swap.stored")
 local trained = require("lgelu.trained")
@@ -19,17 +19,6 @@ local swap = {
   read = stored.read,
   list = stored.list,
 }
-
--- sup|f − ReLU| of the activations that have no λ: greatest |x|·σ(−|v(x)|). identity has none.
-local FIXED_BOUNDS = {
-  relu = 0, gelu = gate.bound(1), gelu_tanh = 0.170040750571254, gelu_sigmoid = 0.278464542761074 / 1.702,
-  silu = 0.278464542761074,
-}
-
-local CENSUS, CENSUS_SIZE = {}, 0 -- name → place in a census, from 0
-while lib.lg_list_name("census", CENSUS_SIZE) ~= nil do
-  CENSUS[ffi.string(lib.lg_list_name("census", CENSUS_SIZE))], CENSUS_SIZE = CENSUS_SIZE, CENSUS_SIZE + 1
-end
 
 --- Opens a finished run so that `measure` can work on it, at its own weights: of a hardened run the last.
 -- @param name  folder, run.h5, or the beginning of a name under runs/
@@ -50,16 +39,6 @@ local function chosen(net, names)
   return list
 end
 
--- One gate as it is before the swap.
-local function describe(net, i)
-  local state = net:gate_state(i)
-  return {
-    name = net.gates[i].name, kind = state.kind, lambda = state.lambda,
-    bound = state.lambda and gate.bound(state.lambda) or FIXED_BOUNDS[state.kind],
-    activation = lib.lg_list_find("activation", state.kind),
-  }
-end
-
 -- Runs fn with the gates of the list replaced, and puts them back whatever happens.
 local function swapped(net, list, states, fn)
   for _, i in ipairs(list) do net:set_gate(i, { kind = "relu" }) end
@@ -75,10 +54,10 @@ local function view(net, id)
   return require("lgelu.tensor").wrap(out[0])
 end
 
-local function count_gates(net, states, sums)
-  for i, state in ipairs(states) do
+local function count_gates(net, counted)
+  for i, gate_census in ipairs(counted) do
     local input = net:gate_input(i)
-    check(lib.lg_gate_census(sums[i], nil, input, state.activation, state.lambda or 1, 0, 0, 0))
+    gate_census:add(input)
     input:free()
   end
 end
@@ -93,10 +72,10 @@ local function add_difference(sums, before, after, labels)
   sums.max_logit_change = math.max(sums.max_logit_change, (before - after):abs():max())
 end
 
-local function batch(net, list, states, sums, census, x, y, rows)
+local function batch(net, list, states, sums, counted, x, y, rows)
   net:bind(x, y)
   local loss, score = net:forward("eval")
-  count_gates(net, states, census)
+  count_gates(net, counted)
   local before = view(net, net.logits):clone()
   local loss_after, score_after = loss, score
   if #list > 0 then
@@ -109,30 +88,15 @@ local function batch(net, list, states, sums, census, x, y, rows)
   sums.loss_after, sums.score_after = sums.loss_after + loss_after * rows, sums.score_after + score_after * rows
 end
 
-local function gate_row(state, census, samples)
-  local function at(name) return census[CENSUS[name]] end
-  if at("nonfinite") > 0 then
-    errors.fail("gate '%s': %d of its pre-activations are NaN or infinite: the network is broken", state.name,
-      at("nonfinite"))
-  end
-  local n, bent = at("count"), state.kind ~= "relu"
-  return {
-    name = state.name, kind = state.kind, lambda = state.lambda, bound = state.bound, outputs = n / samples,
-    max_deviation = at("deviation"), min = at("min"), max = at("max"), band = bent and at("band") / n or 0,
-    zeros_before = at("zeros") / n, zeros_after = at("nonpositive") / n,
-    slope = state.lambda and at("slope") / n or nil,
-  }
-end
-
 local function measure_part(t, part, list, states)
-  local net, census = t.net, {}
+  local net, counted = t.net, {}
   local sums = { samples = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0, loss_after = 0,
     score_before = 0, score_after = 0 }
-  for i = 1, #states do census[i] = ffi.new("double[?]", CENSUS_SIZE) end
+  for i, state in ipairs(states) do counted[i] = census.new(state) end
   local loader = t:loader(part)
   loader:start(0)
   for x, y, rows in loader:each() do
-    batch(net, list, states, sums, census, x, y, rows)
+    batch(net, list, states, sums, counted, x, y, rows)
     x:free()
     y:free()
   end
@@ -141,7 +105,7 @@ local function measure_part(t, part, list, states)
     sums[name] = sums[name] / sums.samples
   end
   sums.drop, sums.gates = sums.score_before - sums.score_after, {}
-  for i, state in ipairs(states) do sums.gates[i] = gate_row(state, census[i], sums.samples) end
+  for i in ipairs(states) do sums.gates[i] = counted[i]:row(sums.samples) end
   return sums
 end
 
@@ -154,17 +118,14 @@ end
 --     samples, score_before, score_after, drop (before − after, as a fraction), loss_before, loss_after,
 --     flipped (predictions that changed), lost (of them, right before), gained (right after), max_logit_change,
 --     gates = one row a gate as below },
---   gates = { { name, kind, lambda (nil: a kind without), bound = sup|f − ReLU| (nil: none), outputs (an image),
---     max_deviation (observed), min, max (pre-activations), band (fraction |λx| < 2; λ = 1 for kinds without; 0 for
---     relu), zeros_before (fraction f = 0 exactly), zeros_after (fraction x ≤ 0), slope (mean ∂f/∂λ; nil without λ),
---     swapped = boolean }, … } over both parts,
+--   gates = list of rows of lgelu.census, with swapped = boolean, over both parts,
 --   relus (outputs an image of gates that are ReLU after the swap) }
 -- @raise usage error for an unknown gate; fails for pre-activations that are not finite
 function swap.measure(t, options)
   local net, names = t.net, options and options.gates
   local list, states, is_swapped = chosen(net, names), {}, {}
   if #net.gates == 0 then errors.usage("%s: the network has no gates to swap", t.dir) end
-  for i = 1, #net.gates do states[i] = describe(net, i) end
+  for i = 1, #net.gates do states[i] = census.gate(net, i) end
   local report = { checkpoint = t.checkpoint, kind = t.config.gate.kind, hash = t.run.attrs.hash, relus = 0 }
   local bent, what = {}, {}
   for _, i in ipairs(list) do

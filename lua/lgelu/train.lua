@@ -32,10 +32,11 @@ local function check_rows(resolved, train_rows, val_rows)
 end
 
 --- Data, network, optimizer and loaders of a resolved recipe: everything that a step needs, before any file is written.
+-- @param set  the recipe's data, where they are loaded already
 -- @return session { resolved, set, net, opt, train, val (loaders), total (steps), epochs, seed, hardening (its plan) }
-function train.session(resolved)
+function train.session(resolved, set)
   local config = resolved.config
-  local set = data.load(config.data)
+  set = set or data.load(config.data)
   local train_index, val_index = data.split(set, config.data.validation, resolved.seed)
   check_rows(resolved, train_index.shape[1], val_index.shape[1])
   local net = network.of(resolved, set)
@@ -87,7 +88,7 @@ local function is_finite(x) return x == x and x ~= math.huge and x ~= -math.huge
 
 local function update(session, state)
   local config = session.resolved.config
-  local lr = optim.rate(config.optimizer.lr, config.schedule, state.step, session.total)
+  local lr = session.rate or optim.rate(config.optimizer.lr, config.schedule, state.step, session.total)
   local start = lib.lg_clock()
   local ok, e = pcall(session.opt.step, session.opt, state.step + 1, lr)
   session.update_seconds = session.update_seconds + lib.lg_clock() - start
@@ -115,6 +116,29 @@ local function one_step(session, state, x, y, rows)
   sums.rows, sums.steps = sums.rows + rows, sums.steps + 1
   state.step = state.step + 1
   return loss, score
+end
+
+--- Steps without files and evaluations, for the prompt. Past the recipe's last step the rate stays at that step's.
+-- @param session  of train.session
+-- @param state    of lgelu.train.state: it is advanced
+-- @param count    how many steps
+-- @param rate     base learning rate; nil: by the recipe's schedule
+-- @return mean training loss and score over the steps' samples, and the base rate of the last step
+-- @raise interrupted after Ctrl-C, after a whole step; fails when the loss or the gradients are not finite
+function train.steps(session, state, count, rate)
+  local config, loss, score, samples = session.resolved.config, 0, 0, 0
+  while count > 0 do
+    session.train:start(state.epoch, state.sums.steps)
+    for x, y, rows in batches(session.train) do
+      session.rate = rate or optim.rate(config.optimizer.lr, config.schedule, math.min(state.step, session.total - 1),
+        session.total)
+      local l, s = one_step(session, state, x, y, rows)
+      loss, score, samples, count = loss + l * rows, score + s * rows, samples + rows, count - 1
+      if lib.lg_interrupted() ~= 0 then errors.interrupted("interrupted") end
+      if count == 0 then return loss / samples, score / samples, session.rate end
+    end
+    state.epoch, state.sums = state.epoch + 1, states.fresh_sums(#state.sums.lambda_sq)
+  end
 end
 
 -- After Ctrl-C: what a resumed run goes on from, and how.

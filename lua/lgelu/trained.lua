@@ -41,7 +41,7 @@ end
 -- @param options  { checkpoint = "best" or "last" (default: the run's own, "last" when it was hardened),
 --   training = plan for training too (false), probe = keep each gate's input and output readable after a forward
 --   (false; see network:gate_input) }
--- @return { dir, run (reader), resolved, config, set (data), net, loader(self, part) }
+-- @return { dir, run (reader), file (of the checkpoint), resolved, config, set (data), net, loader(self, part) }
 -- @raise usage error for an unknown run or checkpoint; fails for a run that is not done, damaged files, other data
 function trained.open(name, options)
   options = options or {}
@@ -67,6 +67,21 @@ function trained.open(name, options)
   states.load_parameters(run.dir .. file, { net = net, resolved = resolved })
   return setmetatable({
     dir = run.dir, run = run, resolved = resolved, config = resolved.config, set = set, net = net, checkpoint = which,
+    file = run.dir .. file, index = { train = train_index, val = val_index },
+  }, Trained)
+end
+
+--- The same of a recipe that was not trained: its network as it is before the first step.
+-- @param resolved  what recipe.load returns
+-- @param options   { training, probe } as for open
+-- @return as open, without dir, run, file and checkpoint
+function trained.untrained(resolved, options)
+  local set = data.load(resolved.config.data)
+  local train_index, val_index = data.split(set, resolved.config.data.validation, resolved.seed)
+  options = options or {}
+  local net = network.of(resolved, set, { training = options.training or false, probe = options.probe })
+  return setmetatable({
+    resolved = resolved, config = resolved.config, set = set, net = net,
     index = { train = train_index, val = val_index },
   }, Trained)
 end
@@ -77,7 +92,7 @@ function Trained:loader(part)
   if part ~= "train" and part ~= "val" and part ~= "test" then
     errors.usage("part '%s': expected train, val or test", tostring(part))
   end
-  if part == "test" and not self.set.test then errors.fail("%s: its data have no test part", self.dir) end
+  if part == "test" and not self.set.test then errors.fail("the data %s have no test part", self.set.name) end
   return data.loader(self.set, part == "test" and "test" or "train", self.index[part],
     { batch = self.config.train.eval_batch })
 end

@@ -72,13 +72,9 @@ function gnuplot.command(script, table_path, out)
     gnuplot.shell_word(script))
 end
 
---- Runs a script of plots/ and checks what it made.
--- @tparam string script path of the .gp file
--- @tparam string table_path the table
--- @tparam string out the picture to be made
--- @raise the work failed: gnuplot is missing, reports an error, or makes no sound picture
-function gnuplot.draw(script, table_path, out)
-  local pipe = io.popen(gnuplot.command(script, table_path, out) .. " 2>&1; echo \"status $?\"", "r")
+-- What a command of gnuplot prints; the work failed when it does not end well.
+local function run(command, script)
+  local pipe = io.popen(command .. " 2>&1; echo \"status $?\"", "r")
   local text = pipe:read("*a")
   pipe:close()
   local said, status = text:match("^(.-)%s*status (%d+)%s*$")
@@ -87,7 +83,27 @@ function gnuplot.draw(script, table_path, out)
   elseif status ~= "0" then
     errors.fail("%s: gnuplot failed: %s", script, said and said:gsub("%s+", " ") or "it was stopped")
   end
+  return said
+end
+
+--- Runs a script of plots/ and checks what it made.
+-- @tparam string script path of the .gp file
+-- @tparam string table_path the table
+-- @tparam string out the picture to be made
+-- @raise the work failed: gnuplot is missing, reports an error, or makes no sound picture
+function gnuplot.draw(script, table_path, out)
+  run(gnuplot.command(script, table_path, out), script)
   gnuplot.check_picture(out)
+end
+
+--- Runs a script of plots/ for a picture of characters (plots/style.gp: out is empty).
+-- @tparam number columns  @tparam number lines  its size
+-- @treturn string the lines
+-- @raise as draw
+function gnuplot.text(script, table_path, columns, lines)
+  local text = run(("gnuplot -d -e %s %s"):format(gnuplot.shell_word(("tsv=%s; out=''; columns=%d; lines=%d"):format(
+    gnuplot_path(table_path), columns, lines)), gnuplot.shell_word(script)), script)
+  return (text:gsub("\f", ""):gsub("[ \t]+\n", "\n"):gsub("^\n+", ""))
 end
 
 return gnuplot

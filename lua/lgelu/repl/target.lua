@@ -1,28 +1,42 @@
---- What `lgelu repl TARGET` makes ready: a run that was stored, or a recipe with its data and network.
--- What is costly is made when its name is first used. Called by lgelu.cli.repl.
+--- What `lgelu repl TARGET` makes ready: a run that was stored, or a recipe: its network, its data, and functions that
+-- look at the network and change it in memory. What is costly is made when its name is first used.
+-- Called by lgelu.cli.repl.
 
 local errors = require("lgelu.errors")
 
 local target = {}
 
+-- first: entries before the common ones. open: function → what lgelu.trained gives.
+local function with_network(first, open)
+  local probe
+  local function at_hand()
+    probe = probe or require("lgelu.probe").of(open())
+    return probe
+  end
+  first[#first + 1] = {
+    name = "model", help = "its network: model:summary(), model:tensor(NAME), model:lambdas()",
+    make = function() return at_hand().net end,
+  }
+  first[#first + 1] = {
+    name = "data", help = "its data: data.train.x, data.train.y",
+    make = function() return at_hand().t.set end,
+  }
+  for _, entry in ipairs(require("lgelu.repl.verbs").list(at_hand)) do first[#first + 1] = entry end
+  return first
+end
+
 local function of_run(folder)
   local run = require("lgelu.store").open(folder)
-  return { { name = "run", help = folder .. ": run.attrs, run:epochs(), run:gates(), run:best()", value = run } }
+  return with_network({
+    { name = "run", help = folder .. ": run.attrs, run:epochs(), run:gates(), run:best()", value = run },
+  }, function() return require("lgelu.trained").open(folder, { probe = true }) end)
 end
 
 local function of_recipe(path)
   local recipe = require("lgelu.recipe").load(path, {})
-  return {
-    { name = "recipe", help = "the resolved recipe: recipe.config.gate.t", value = recipe },
-    {
-      name = "data", help = "its data, loaded at first use: data.train.x",
-      make = function() return require("lgelu.data").load(recipe.config.data) end,
-    },
-    {
-      name = "model", help = "its network as it is before training, built at first use",
-      make = function() return require("lgelu.train").session(recipe).net end,
-    },
-  }
+  return with_network({
+    { name = "recipe", help = "the resolved recipe, not trained yet: recipe.config.gate.t", value = recipe },
+  }, function() return require("lgelu.trained").untrained(recipe, { probe = true }) end)
 end
 
 --- Finds TARGET among runs (a folder, or a name under runs/) and recipes (a file, or one of lgelu's own).
