@@ -221,8 +221,8 @@ local function coarse(fine, low, high, values)
 end
 
 --- What arrives at a gate on the validation part, and what it makes of it.
--- @return a row of lgelu.census; gate (its number), samples, values (counted), ceiling = greatest ∂f/∂λ there is, 0.293525/λ² (nil
---   without λ), histogram = { low, high, counts of equal bins, below, above = counts outside }
+-- @return a row of lgelu.census; gate (its number), samples, values (counted), ceiling = greatest ∂f/∂λ there is,
+--   0.293525/λ² (nil without λ), histogram = { low, high, counts of equal bins, below, above = counts outside }
 function Probe:probe(name)
   local i = self.net:gate_index(name)
   local described = census.gate(self.net, i)

@@ -55,8 +55,8 @@ function report.effect(made)
       percent(made.after), made.drop == 0 and "as before" or ("%+.2f points"):format(-100 * made.drop),
       made.loss_before, made.loss_after)
     if made.rate then
-      text = ("%s\nsteps %d to %d, rate %.3g; over them loss %.4f, score %s"):format(text, made.from, made.to, made.rate,
-        made.loss, percent(made.score))
+      text = ("%s\nsteps %d to %d, rate %.3g; over them loss %.4f, score %s"):format(text, made.from, made.to,
+        made.rate, made.loss, percent(made.score))
     elseif made.left then
       text = ("%s; %d more to undo"):format(text, made.left)
     end
