@@ -171,7 +171,9 @@ function builder:scope(name, fn)
 end
 
 --- Fully connected layer: x[…, k] → […, units].
--- @param options  { name =, bias = true }. Weights and biases start uniform in ±1/√k, as PyTorch's Linear does.
+-- @param options  { name =, bias = true, weight = a parameter [units, k] that another layer has already (tied weights),
+--   init = of the weights, as for param; biases then start at 0 }. Without init, weights and biases start uniform in
+--   ±1/√k, as PyTorch's Linear does.
 function builder:linear(x, units, options)
   need_node(self, x, "linear")
   options = options or {}
@@ -188,8 +190,10 @@ function builder:linear(x, units, options)
   local init = { kind = "uniform", a = -bound, b = bound }
   local saved = self.scopes
   self.scopes = {}
-  local inputs = { x, self:param(name .. ".weight", { units, k }, init) }
-  if options.bias ~= false then inputs[3] = self:param(name .. ".bias", { units }, init) end
+  local inputs = { x, options.weight or self:param(name .. ".weight", { units, k }, options.init or init) }
+  if options.bias ~= false then
+    inputs[3] = self:param(name .. ".bias", { units }, options.init and { kind = "constant", a = 0 } or init)
+  end
   self.scopes = saved
   return self:op("linear", inputs, nil, name)
 end
@@ -394,6 +398,8 @@ function builder:describe()
   end
   return table.concat(lines, "\n")
 end
+
+require("lgelu.nn.transformer")(builder, { path = path, need_node = need_node, place = place })
 
 -- nn.linear(x, 8) in place of nn:linear(x, 8) is a slip that Lua does not see: it would take x for the builder.
 for name, method in pairs(builder) do
