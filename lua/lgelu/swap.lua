@@ -62,27 +62,30 @@ local function count_gates(net, counted)
   end
 end
 
--- How two sets of logits [rows, classes] differ.
+-- How two sets of logits [rows, classes] differ. What is made here is given back at once: a pass has many batches.
 local function add_difference(sums, before, after, labels)
-  local was, is = before:argmax(2), after:argmax(2)
-  local flipped, truth = was:ne(is), labels + 1
+  local was, is, truth, change = before:argmax(-1), after:argmax(-1), labels + 1, before - after
+  local flipped, right, right_then = was:ne(is), was:eq(truth), is:eq(truth)
+  local lost, gained, size = flipped * right, flipped * right_then, change:abs()
   sums.flipped = sums.flipped + flipped:sum()
-  sums.lost = sums.lost + (flipped * was:eq(truth)):sum()
-  sums.gained = sums.gained + (flipped * is:eq(truth)):sum()
-  sums.max_logit_change = math.max(sums.max_logit_change, (before - after):abs():max())
+  sums.lost, sums.gained = sums.lost + lost:sum(), sums.gained + gained:sum()
+  sums.max_logit_change = math.max(sums.max_logit_change, size:max())
+  for _, t in ipairs({ was, is, truth, change, flipped, right, right_then, lost, gained, size }) do t:free() end
 end
 
 local function batch(net, list, states, sums, counted, x, y, rows)
   net:bind(x, y)
   local loss, score = net:forward("eval")
   count_gates(net, counted)
-  local before = view(net, net.logits):clone()
+  local logits = view(net, net.logits)
+  local before = logits:clone()
   local loss_after, score_after = loss, score
   if #list > 0 then
     loss_after, score_after = swapped(net, list, states, function() return net:forward("eval") end)
   end
-  add_difference(sums, before, view(net, net.logits), y)
+  add_difference(sums, before, logits, y)
   before:free()
+  logits:free()
   sums.samples = sums.samples + rows
   sums.loss_before, sums.score_before = sums.loss_before + loss * rows, sums.score_before + score * rows
   sums.loss_after, sums.score_after = sums.loss_after + loss_after * rows, sums.score_after + score_after * rows
@@ -126,15 +129,14 @@ function swap.measure(t, options)
   local list, states, is_swapped = chosen(net, names), {}, {}
   if #net.gates == 0 then errors.usage("%s: the network has no gates to swap", t.dir) end
   for i = 1, #net.gates do states[i] = census.gate(net, i) end
-  local report = { checkpoint = t.checkpoint, kind = t.config.gate.kind, hash = t.run.attrs.hash, relus = 0 }
+  local report = { checkpoint = t.checkpoint, kind = t.config.gate.kind, hash = t.run.attrs.hash, relus = 0,
+    epoch = t.run:result().epoch }
   local bent, what = {}, {}
   for _, i in ipairs(list) do
     is_swapped[i], what[#what + 1] = true, net.gates[i].name
     if states[i].kind ~= "relu" then bent[#bent + 1] = i end
   end
   report.what = #list == #net.gates and "all" or table.concat(what, ",")
-  local epochs = t.run:epochs().epoch
-  report.epoch = t.checkpoint == "best" and t.run:best().epoch or epochs[#epochs]
   for _, part in ipairs(t.set.test and { "val", "test" } or { "val" }) do
     report[part] = measure_part(t, part, bent, states)
     for i, row in ipairs(report[part].gates) do row.swapped = is_swapped[i] or false end
