@@ -52,8 +52,8 @@ end
 --- The statistics so far.
 -- @param samples  how many samples they are of
 -- @return { name, kind, lambda, bound, outputs (a sample), max_deviation (observed |f − ReLU|), min, max
---   (pre-activations), band (share |λx| < 2; λ = 1 for kinds without; 0 for relu), zeros_before (share f = 0 exactly), zeros_after
---   (share x ≤ 0), slope (mean ∂f/∂λ; nil without λ) }
+--   (pre-activations), band (share |λx| < 2; λ = 1 for kinds without; 0 for relu), zeros_before (share f = 0
+--   exactly), zeros_after (share x ≤ 0), slope (mean ∂f/∂λ; nil without λ) }
 -- @raise fails when there are pre-activations that are not finite
 function Census:row(samples)
   local function at(name) return self.counts[PLACE[name]] end

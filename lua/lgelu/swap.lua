@@ -91,7 +91,7 @@ local function batch(net, list, states, sums, counted, x, y, rows)
   sums.loss_after, sums.score_after = sums.loss_after + loss_after * rows, sums.score_after + score_after * rows
 end
 
-local function measure_part(t, part, list, states)
+local function measure_part(t, part, list, states, show)
   local net, counted = t.net, {}
   local sums = { samples = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0, loss_after = 0,
     score_before = 0, score_after = 0 }
@@ -99,6 +99,7 @@ local function measure_part(t, part, list, states)
   local loader = t:loader(part)
   loader:start(0)
   for x, y, rows in loader:each() do
+    if show then show(part, sums.samples, loader.count) end
     batch(net, list, states, sums, counted, x, y, rows)
     x:free()
     y:free()
@@ -114,7 +115,8 @@ end
 
 --- Measures a swap on the validation and the test part; the network is left as it was.
 -- @param t        a run of swap.open
--- @param options  { gates = "all" (default) or a list of names or numbers }
+-- @param options  { gates = "all" (default) or a list of names or numbers, show = function(part, done, samples), called
+--   before each batch (optional) }
 -- @return report {
 --   what = "all" or the swapped gates' names with commas, checkpoint, epoch (of the checkpoint), kind (of the gates),
 --   hash, val, test (nil without a test part) = {
@@ -138,7 +140,7 @@ function swap.measure(t, options)
   end
   report.what = #list == #net.gates and "all" or table.concat(what, ",")
   for _, part in ipairs(t.set.test and { "val", "test" } or { "val" }) do
-    report[part] = measure_part(t, part, bent, states)
+    report[part] = measure_part(t, part, bent, states, options and options.show)
     for i, row in ipairs(report[part].gates) do row.swapped = is_swapped[i] or false end
   end
   report.gates = stored.join(report)
@@ -162,7 +164,8 @@ end
 
 --- The report on a run: the stored one, or measured and stored now.
 -- @param name     folder, run.h5, or the beginning of a name under runs/
--- @param options  { gates = "all" (default) or a list of names, again = true: measure even when there is a stored one }
+-- @param options  { gates = "all" (default) or a list of names, again = true: measure even when there is a stored one,
+--   show = as for measure }
 -- @return reader of the run, report, name of its group in run.h5
 -- @raise as open, measure, store and read
 function swap.of(name, options)

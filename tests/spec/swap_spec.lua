@@ -3,6 +3,7 @@
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local folders = require("tests.spec.support.folders")
+local gate = require("lgelu.gate")
 local h5 = require("lgelu.h5")
 local network = require("lgelu.network")
 local recipe = require("lgelu.recipe")
@@ -24,8 +25,8 @@ local function run_of(name, gate_text, o)
 return {
   name = "t", data = { source = "synthetic", n = 240, n_test = 70, shape = { 1, 6, 6 }, classes = 4,
     validation = 0.25 },
-  model = %s, gate = %s, optimizer = { lr = 0.02 }, train = { epochs = 3, batch = 16, eval_batch = 32 },
-}]]):format(o.model or "lg.models.mlp{ hidden = { 12, 8 } }", gate_text))
+  model = %s, gate = %s, optimizer = { lr = 0.02 }, train = { epochs = 3, batch = 16, eval_batch = 32 }, %s
+}]]):format(o.model or "lg.models.mlp{ hidden = { 12, 8 } }", gate_text, o.more or ""))
   local dir = base .. "/" .. name
   train.run(recipe.load(path, { seed = o.seed }), { out = dir, quiet = true })
   return dir
@@ -36,6 +37,7 @@ setup(function()
   dirs.gelu = run_of("gelu", '{ kind = "gelu" }')
   dirs.silu = run_of("silu", '{ kind = "silu" }')
   dirs.relu = run_of("relu", '{ kind = "relu" }')
+  dirs.hardened = run_of("hardened", '{ init = "gelu", tie = true }', { more = "hardening = { from = 0.5 }," })
   dirs.fixed = run_of("fixed", "{ lambda = 40, learn = false }")
   dirs.resnet = run_of("resnet", '{ init = "gelu" }', { model = "lg.models.resnet{ width = 4 }" })
 end)
@@ -127,6 +129,7 @@ local function agrees(want, part)
   near(want.before / want.n, part.score_before, 1e-6, "before")
   near(want.after / want.n, part.score_after, 1e-6, "after")
   near((want.before - want.after) / want.n, part.drop, 1e-6, "drop")
+  near((part.lost - part.gained) / want.n, part.drop, 1e-12, "lost without gained")
   for _, name in ipairs({ "flipped", "lost", "gained" }) do assert.equal(want[name], part[name]) end
   near(want.change, part.max_logit_change, 1e-4, "max |Δlogit|")
   for l, g in ipairs(want.gates) do
@@ -197,6 +200,16 @@ describe("a measured swap", function()
     swap.measure(t)
     assert.equal("lambda_gelu", t.net:gate_state(1).kind)
     assert.are.same(before, { train.evaluate(t.net, t:loader("test")) })
+  end)
+
+  it("of a hardened run is of its last weights, each λ at the target", function()
+    local run, report = swap.of(dirs.hardened)
+    assert.equal("last", report.checkpoint)
+    assert.equal(3, report.epoch)
+    assert.equal(run:result().test_score, report.test.score_before)
+    for _, g in ipairs(report.gates) do assert.equal(gate.target(0.005), g.lambda) end
+    agrees(plain(dirs.hardened, "test", "gelu", { true, true }), report.test)
+    assert.equal("hardened", ways.of(run:config()))
   end)
 
   it("of ReLU swaps nothing and drops nothing", function()
@@ -271,6 +284,7 @@ describe("a stored swap", function()
     damaged("attribute 'drop'", function(file) file:set_attr("/swap/all/test", "drop", nil) end)
     damaged("attribute 'what'", function(file) file:set_attr("/swap/all", "what", nil) end)
     damaged("band has 1 values", function(file) file:write_numbers("/swap/all/val/band", { 1 }, "f64") end)
+    damaged("names", function(file) file:write_numbers("/swap/all/names", { 1, 2 }, "f64") end)
     damaged("lambda", function(file) file:write_texts("/swap/all/lambda", { "a", "b" }) end)
   end)
 end)
@@ -339,10 +353,12 @@ describe("lgelu swap", function()
     assert.equal(0, status, out)
     assert.matches("GELU, swapped abruptly.*learned, swapped.*ReLU from the start", out)
     runs.store({ dir = base .. "/broken", kind = "gelu", seed = 1, epochs = 1, score = 0.5, status = "failed" })
-    status, out = runs.program("swap", dirs.gelu, base .. "/broken", "--format", "csv")
+    status, out = runs.program("swap", base, "--format", "csv") -- every run in the folder
     assert.equal(0, status)
-    assert.matches("broken is left out: .*the run failed", out)
-    assert.matches("\nabrupt,test,1,1,", out)
+    assert.matches("broken is left out: the run failed", out)
+    for _, way in ipairs({ "abrupt,,gelu", "abrupt,,silu", "learned", "hardened", "fixed", "relu" }) do
+      assert.matches("\n" .. way .. ",[^\n]*test,1,1,", out)
+    end
   end)
 
   it("refuses in words", function()

@@ -10,7 +10,7 @@ verb.summary = "Replace gates by ReLU: scores before and after, flipped predicti
 local PARTS = { { "val", "validation" }, { "test", "test" } }
 
 function verb.setup(parser)
-  parser:argument("runs", "Finished runs, by folder or name; of several, the ways to a ReLU network are compared.")
+  parser:argument("runs", "Finished runs, by folder or name, or folders of runs; several are compared.")
     :args("+")
   parser:option("--gates", "all, or names with commas (see 'lgelu show'): only these are replaced."):argname("NAMES")
     :default("all")
@@ -32,6 +32,36 @@ local function names_of(text)
     names[#names + 1] = name
   end
   return names
+end
+
+-- A live line on standard error while a run is measured, and its end; nothing where that is no terminal.
+local function live(name)
+  local ok, terminal = pcall(require, "lgelu.terminal") -- only inside the program
+  if not ok or not terminal.isatty(2) then return nil, function() end end
+  return function(part, done, samples)
+    io.stderr:write(("\r\27[K%s: %s, %d of %d samples"):format(name:match("[^/]*$"), part, done, samples))
+  end, function() io.stderr:write("\r\27[K") end
+end
+
+-- The swap of a run, stored or measured now; as swap.of.
+local function swap_of(name, names, again)
+  local show, clear = live(name)
+  local ok, run, report, where = pcall(require("lgelu.swap").of, name, { gates = names, again = again, show = show })
+  clear()
+  if not ok then error(run, 0) end
+  return run, report, where
+end
+
+-- Runs by name; a folder that holds runs, as a sweep's, stands for all of them.
+local function runs_of(given)
+  local store, list = require("lgelu.store"), {}
+  for _, name in ipairs(given) do
+    local inside = not store.exists(name) and require("lfs").attributes(name, "mode") == "directory"
+      and store.list(name) or {}
+    for _, run in ipairs(inside) do list[#list + 1] = run.dir end
+    if #inside == 0 then list[#list + 1] = name end
+  end
+  return list
 end
 
 -- One run ----------------------------------------------------------------------------------------------------------
@@ -101,7 +131,7 @@ local function heading(run, report)
   for _, g in ipairs(report.gates) do count = count + ((g.swapped and g.kind ~= "relu") and 1 or 0) end
   local did = count == 0 and "nothing to swap: every gate is ReLU"
     or ("%d of %d %s gates replaced by ReLU"):format(count, #report.gates, report.kind)
-  return ("%s: %s (%s checkpoint, epoch %d); %d ReLUs an image then"):format(run.dir, did, report.checkpoint,
+  return ("%s: %s (%s checkpoint, epoch %d); %d ReLUs a sample then"):format(run.dir, did, report.checkpoint,
     report.epoch, report.relus)
 end
 
@@ -215,34 +245,35 @@ local function several(result, format)
 end
 
 -- Swaps of the runs. What cannot be compared is named on standard error and left out.
-local function records_of(given, names)
-  local swap, ways, records = require("lgelu.swap"), require("lgelu.swap.ways"), {}
-  for _, name in ipairs(given.runs) do
+local function records_of(runs, names, again)
+  local ways, records = require("lgelu.swap.ways"), {}
+  for _, name in ipairs(runs) do
     local ok, result = pcall(function()
-      local run, report = swap.of(name, { gates = names, again = given.again })
+      local run, report = swap_of(name, names, again)
       return ways.record(run, report)
     end)
     if ok then
       records[#records + 1] = result
     elseif errors.is(result, "fail") then
-      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, result.message))
+      local known = name .. ": " -- stands in most messages too
+      local why = result.message:sub(1, #known) == known and result.message:sub(#known + 1) or result.message
+      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, why))
     else
       error(result, 0)
     end
   end
-  if #records == 0 then errors.fail("none of the %d runs can be compared", #given.runs) end
+  if #records == 0 then errors.fail("none of the %d runs can be compared", #runs) end
   return records
 end
 
 function verb.run(given)
-  local swap, tables = require("lgelu.swap"), require("lgelu.table")
-  tables.check(given.format)
+  require("lgelu.table").check(given.format)
   require("lgelu.C").lib.lg_interrupt_install()
-  local names = names_of(given.gates)
-  if #given.runs > 1 then
-    several(require("lgelu.swap.ways").compare(records_of(given, names)), given.format)
+  local names, runs = names_of(given.gates), runs_of(given.runs)
+  if #runs > 1 then
+    several(require("lgelu.swap.ways").compare(records_of(runs, names, given.again)), given.format)
   else
-    local run, report, where = swap.of(given.runs[1], { gates = names, again = given.again })
+    local run, report, where = swap_of(runs[1], names, given.again)
     one(run, report, where, given.format)
   end
   return 0
