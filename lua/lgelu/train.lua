@@ -251,16 +251,35 @@ local function end_badly(session, run, state, e)
   error(e, 0)
 end
 
+-- The weights that a hardened run starts from, instead of drawn ones.
+local function start_from(session, start)
+  local hardening = session.resolved.config.hardening
+  if hardening and hardening.parent and not start then
+    errors.usage("%s: hardening.parent: only 'lgelu harden RUN' trains with it, as it has that run's weights",
+      session.resolved.where("hardening.parent"))
+  end
+  if not start then return end
+  if session.set.sha256 ~= start.data_sha256 then
+    errors.fail("%s was trained on other data (sha256 %s, now %s)", start.dir, start.data_sha256:sub(1, 12),
+      session.set.sha256:sub(1, 12))
+  end
+  states.load_parameters(start.path, session, start.hash)
+  session.start = start
+end
+
 --- Trains a resolved recipe into a run folder.
 -- @param resolved  what recipe.load returns
 -- @param options   { out = folder (default runs/<name>-<hash8>-s<seed>), resume = boolean, threads = number,
---                    quiet = boolean: nothing is printed, profile = boolean: where the time goes is printed at the end
--- }
+--                    quiet = boolean: nothing is printed, profile = boolean: where the time goes is printed at the
+--                    end, start = { dir, path = checkpoint, hash, weights, data_sha256 } of the run whose weights it
+--                    starts from (lgelu.harden); nil: drawn ones }
 -- @return exit status 0, and the run's folder. Raises error objects: usage (2), fail (1), interrupted (130).
 function train.run(resolved, options)
   if options.threads then check(lib.lg_init(options.threads)) end
   lib.lg_interrupt_install()
   local session = train.session(resolved)
+  start_from(session, options.start)
+  harden.check(session)
   session.profile = options.profile
   local dir = options.out or "runs/" .. resolved.run_name
   local run, state = folder.open(session, dir, options.resume)

@@ -13,9 +13,11 @@ Trained.__index = Trained
 
 local CHECKPOINTS = { best = "/best.ckpt.h5", last = "/last.ckpt.h5" }
 
--- A run whose weights can be used: it ended, and the checkpoint is there.
-local function check_usable(run, file, which)
-  local status = run:status()
+--- The file of a run's weights, which can be used: the run ended, and the file is there.
+-- @param run    a reader of the store
+-- @param which  "best" or "last"
+function trained.checkpoint(run, which)
+  local status, file = run:status(), CHECKPOINTS[which]
   if status == "failed" then
     errors.fail("%s: the run failed%s: there is no trained network in it", run.dir,
       run.attrs.error and " (" .. tostring(run.attrs.error):match("^[^\n]*") .. ")" or "")
@@ -26,6 +28,7 @@ local function check_usable(run, file, which)
   if not store.file_exists(run.dir .. file) then
     errors.fail("%s: its %s checkpoint (%s) is missing", run.dir, which, file:sub(2))
   end
+  return run.dir .. file
 end
 
 --- The recipe of a stored run, resolved again; an error when this lgelu resolves it to another hash.
@@ -50,8 +53,7 @@ function trained.open(name, options)
   end
   local run = store.open(store.resolve(name))
   local which = options.checkpoint or run:weights()
-  local file = CHECKPOINTS[which]
-  check_usable(run, file, which)
+  local path = trained.checkpoint(run, which)
   local resolved = trained.recipe(run)
   local set = data.load(resolved.config.data)
   if set.sha256 ~= run.attrs.data_sha256 then
@@ -64,7 +66,7 @@ function trained.open(name, options)
     errors.fail("%s: its recipe resolves to %s now, it was trained as %s: this lgelu gives some key another meaning",
       run.dir, resolved.hash:sub(1, 8), tostring(run.attrs.hash):sub(1, 8))
   end
-  states.load_parameters(run.dir .. file, { net = net, resolved = resolved })
+  states.load_parameters(path, { net = net, resolved = resolved })
   return setmetatable({
     dir = run.dir, run = run, resolved = resolved, config = resolved.config, set = set, net = net, checkpoint = which,
     file = run.dir .. file, index = { train = train_index, val = val_index },

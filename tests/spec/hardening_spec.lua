@@ -21,9 +21,12 @@ local function resolve(words)
 end
 
 local NAMES = { "gate1", "gate2", "gate3" }
-local function plan(words, total, names)
-  table.insert(words, "hardening.from=" .. (words.from or 0))
-  return hardening.plan(resolve(words), names or NAMES, total)
+
+-- The plan of a training of `total` steps, hardened throughout unless the words say otherwise.
+local function plan(total, ...)
+  local words = { ... }
+  if not table.concat(words, " "):find("hardening.from", 1, true) then words[#words + 1] = "hardening.from=0" end
+  return hardening.plan(resolve(words), NAMES, total)
 end
 
 local count = 0
@@ -54,7 +57,7 @@ describe("hardening", function()
 
   it("rises in each shape by its formula, from the switch to the exact target", function()
     for name, lambda in pairs(SHAPES) do
-      local p, from = plan({ "hardening.schedule=" .. name }, 10), { 1.1, 3, 20 }
+      local p, from = plan(10, "hardening.schedule=" .. name), { 1.1, 3, 20 }
       for step = 0, 9 do
         local floors = p:floors(step, from)
         for i = 1, 3 do
@@ -67,18 +70,111 @@ describe("hardening", function()
     assert.equal(#hardening.shapes(), 5)
   end)
 
-  it("of every gate of a run ends at its target, for every shape and switch, s frozen or learned", function()
-    local exact = gate.target(0.005)
-    for _, shape in ipairs(hardening.shapes()) do
-      for _, words in ipairs({ {}, { "hardening.from=0" }, { "hardening.from=1" }, { "hardening.learn=floor" },
-        { "hardening.from=0.3333", "hardening.counted=end", "hardening.learn=floor" } }) do
-        if shape ~= "none" then
-          local all = { "hardening.schedule=" .. shape, unpack(words) }
-          local reader = run(all)
-          assert.same({ exact, exact, exact }, last_lambda(reader), table.concat(all, " "))
-          assert.same({ exact, exact, exact }, trained.open(reader.dir).net:lambdas())
+  it("counts the switch from the start or the end, and leaves one step at least", function()
+    for words, first in pairs({
+      ["hardening.from=0.25"] = 25, ["hardening.from=0"] = 0, ["hardening.from=1"] = 99, ["hardening.from=0.999"] = 99,
+      ["hardening.from=0.25 hardening.counted=end"] = 75, ["hardening.from=1 hardening.counted=end"] = 0,
+      ["hardening.from=0 hardening.counted=end"] = 99,
+    }) do
+      local list = {}
+      for word in words:gmatch("%S+") do list[#list + 1] = word end
+      assert.equal(first, plan(100, unpack(list)).first, words)
+    end
+    assert.equal(25, hardening.plan(resolve({ "hardening.schedule=linear" }), NAMES, 100).first) -- by default
+  end)
+
+  it("takes one gate after another, each in a window of its own", function()
+    local from, target = { 2, 2, 2 }, { 50, 60, 70 }
+    for order, places in pairs({ forward = { 1, 2, 3 }, backward = { 3, 2, 1 } }) do
+      local p = plan(10, "hardening.order=" .. order, "hardening.target={50,60,70}")
+      local ends = { 3, 6, 10 } -- steps after which the first, second and third in turn is at its target
+      for step = 0, 9 do
+        local floors = p:floors(step, from)
+        for i = 1, 3 do
+          local last = ends[places[i]]
+          local first = places[i] == 1 and 0 or ends[places[i] - 1]
+          local state = step >= last - 1 and "hard" or step < first and "soft" or "rising"
+          local found = floors[i] == target[i] and "hard" or floors[i] == 2 and "soft" or "rising"
+          assert.equal(state, found, ("%s, step %d, gate %d"):format(order, step, i))
         end
       end
     end
+    local p = plan(3, "hardening.order=forward")
+    assert.same({ TARGET, 2, 2 }, p:floors(0, from))
+  end)
+
+  it("of every gate of a run ends at its target, for every shape and switch, s frozen or learned", function()
+    local exact = gate.target(0.005)
+    local all = {
+      { "hardening.schedule=geometric", "hardening.from=0" }, { "hardening.schedule=linear", "hardening.from=1" },
+      { "hardening.schedule=cosine", "hardening.learn=floor", "hardening.from=0.3333", "hardening.counted=end" },
+      { "hardening.schedule=sine", "hardening.from=0.6667", "hardening.order=backward" },
+      { "hardening.learn=floor", "hardening.from=1" }, { "hardening.learn=floor", "gate.tie=true" },
+      { "gate.learn=false", "hardening.from=0.5", "hardening.schedule=sine" },
+      { "gate.reparam=none", "optimizer.name=sgd", "optimizer.momentum=0.9", "hardening.learn=floor" },
+    }
+    for _, words in ipairs(all) do
+      local reader = run(words)
+      assert.same({ exact, exact, exact }, last_lambda(reader), table.concat(words, " "))
+      assert.same({ exact, exact, exact }, trained.open(reader.dir).net:lambdas())
+    end
+    assert.same({ 3, 40, 1e6 }, last_lambda(run({ "hardening.target={3,40,1e6}", "gate.init=gelu" })))
+  end)
+
+  it("meets the target where s alone would run past it", function()
+    local words = { "optimizer.decay_gates=true", "optimizer.weight_decay=5", "gate.init=gelu" }
+    assert.is_true(last_lambda(run(words))[1] > 2)
+    words[#words + 1], words[#words + 2] = "hardening.target=1.5", "hardening.learn=floor"
+    assert.same({ 1.5, 1.5, 1.5 }, last_lambda(run(words)))
+  end)
+
+  it("freezes s and its moments from the switch on", function()
+    local one = run({ "train.epochs=1" })
+    local two = run({ "train.epochs=2", "hardening.from=0.5" })
+    local s = two:gates().s
+    assert.same(one:gates().s[2], s[2])
+    assert.same(s[2], s[3])
+    assert.not_same(s[1], s[2])
+    local a = store.load_checkpoint(one.dir .. "/last.ckpt.h5").tensors
+    local b = store.load_checkpoint(two.dir .. "/last.ckpt.h5").tensors
+    for _, name in ipairs(NAMES) do
+      for _, slot in ipairs({ "m", "v" }) do
+        local key = ("/optimizer/%s/%s.s"):format(slot, name)
+        assert.same(a[key]:totable(), b[key]:totable(), key)
+      end
+    end
+    assert.not_same(a["/params/fc1.weight"]:totable(), b["/params/fc1.weight"]:totable())
+    assert.same(one:gates().lambda[2], b["/gates/switch_lambda"]:totable())
+  end)
+
+  it("learns s above the rising floor", function()
+    local reader = run({ "hardening.from=0", "hardening.learn=floor", "hardening.target=6", "gate.init=gelu" })
+    local lambda, s = reader:gates().lambda, reader:gates().s
+    local total = reader:epochs().step[3]
+    for e = 1, 2 do
+      local floor = 1.1 * (6 / 1.1) ^ (reader:epochs().step[e] / total)
+      for i = 1, 3 do
+        assert.is_true(lambda[e + 1][i] >= floor and lambda[e + 1][i] <= 6)
+        assert.equal(lambda[e + 1][i], gate.lambda(s[e + 1][i], 0.1))
+      end
+    end
+  end)
+
+  it("leaves the best epoch its own λ, and uses the last weights, whose scores are stored", function()
+    local reader = run({ "hardening.from=0.5", "hardening.target=1e5", "optimizer.lr=0.03", "train.epochs=6" })
+    local best, hard = reader:best(), reader:result()
+    assert.equal("last", reader:weights())
+    assert.equal(6, hard.epoch)
+    assert.equal(reader:epochs().val_score[6], hard.val_score)
+    local t, early = trained.open(reader.dir), trained.open(reader.dir, { checkpoint = "best" })
+    assert.same({ 1e5, 1e5, 1e5 }, t.net:lambdas())
+    assert.same(reader:gates().lambda[best.epoch + 1], early.net:lambdas())
+    assert.equal(hard.test_score, select(2, train.evaluate(t.net, t:loader("test"))))
+    assert.equal(best.test_score, select(2, train.evaluate(early.net, early:loader("test"))))
+    t.net:set_gate(1, { lambda = 2 })
+    assert.is_true(math.abs(t.net:lambdas()[1] - 2) < 1e-12)
+    local plain = run({})
+    assert.equal("best", plain:weights())
+    assert.same(plain:best(), plain:result())
   end)
 end)

@@ -11,6 +11,7 @@ help.summary = "Explain verbs, the keys of a recipe, optimizers, schedules, acti
 
 local EXAMPLES = {
   run = "lgelu run mlp_fmnist gate.t=0.3 --seed 2",
+  harden = "lgelu harden runs/mlp_fmnist-1a2b3c4d-s1 epochs=5",
   ls = "lgelu ls",
   show = "lgelu show runs/*",
   compare = "lgelu compare runs/*",

@@ -12,7 +12,7 @@ local folder = {}
 folder.last, folder.best = "/last.ckpt.h5", "/best.ckpt.h5"
 
 local function attributes(session)
-  local resolved, build = session.resolved, text(lib.lg_build_info())
+  local resolved, build, start = session.resolved, text(lib.lg_build_info()), session.start or {}
   return {
     name = resolved.name, recipe = resolved.source or "", config = resolved.json, hash = resolved.hash,
     seed = resolved.seed, budget = resolved.budget or "",
@@ -21,7 +21,8 @@ local function attributes(session)
     cpu = text(lib.lg_cpu_name()), isa = text(lib.lg_isa()), blas = text(lib.lg_blas_name()),
     blas_core = text(lib.lg_blas_core()), threads = lib.lg_threads(),
     data_sha256 = session.set.sha256, groups = session.opt:describe(), parameters = session.net:parameter_count(),
-    weights = session.hardening and "last" or "best",
+    weights = session.hardening and "last" or "best", parent = start.dir, parent_hash = start.hash,
+    parent_weights = start.weights,
   }
 end
 

@@ -8,20 +8,22 @@ local harden = {}
 
 local ABOVE = 2 ^ -40 -- relative; far above what rounding does to λ(s(λ)), far below what anybody sees
 
---- The plan of a session, nil without a section `hardening`; an error at once for a λ that is above its target and
--- cannot change before the switch.
+--- The plan of a session, nil without a section `hardening`.
 function harden.plan(session)
-  local resolved, net, names = session.resolved, session.net, {}
-  if not resolved.config.hardening then return nil end
-  for i, g in ipairs(net.gates) do names[i] = g.name end
-  local plan = hardening.plan(resolved, names, session.total)
+  local names = {}
+  if not session.resolved.config.hardening then return nil end
+  for i, g in ipairs(session.net.gates) do names[i] = g.name end
+  return hardening.plan(session.resolved, names, session.total)
+end
+
+--- Raises a usage error for a λ that is above its target and cannot change before the switch.
+function harden.check(session)
+  local plan, resolved = session.hardening, session.resolved
   local gates = resolved.config.gate
-  local problem = (plan.first == 0 or not gates.learn or gates.c == 0) and plan:problem(net:lambdas())
-  if problem then
-    local key = plan.config.eps and "hardening.eps" or "hardening.target"
-    errors.usage("%s: hardening: %s", resolved.where(key), problem)
-  end
-  return plan
+  if not plan or (plan.first > 0 and gates.learn and gates.c > 0) then return end
+  local problem = plan:problem(session.net:lambdas())
+  if not problem then return end
+  errors.usage("%s: hardening: %s", resolved.where(plan.config.eps and "hardening.eps" or "hardening.target"), problem)
 end
 
 -- s raised to where λ(s) reaches the floor, so that it goes on learning there; λ(s) itself stays below the target,
