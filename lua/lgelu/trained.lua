@@ -69,7 +69,7 @@ function trained.open(name, options)
   states.load_parameters(path, { net = net, resolved = resolved })
   return setmetatable({
     dir = run.dir, run = run, resolved = resolved, config = resolved.config, set = set, net = net, checkpoint = which,
-    file = run.dir .. file, index = { train = train_index, val = val_index },
+    file = path, index = { train = train_index, val = val_index },
   }, Trained)
 end
 

@@ -73,9 +73,12 @@ describe("a finished run", function()
     for _, p in ipairs(old.net.params) do
       assert.same(old.net:tensor(p.name):totable(), new.net:tensor(p.name):totable(), p.name)
     end
-    local mean, last = old.net:tensor("batch_norm1.running_mean"), new.net:tensor("batch_norm1.running_mean")
-    local batch = (last - mean * 0.9) * 10 -- of the one step
-    assert.is_true((batch - mean):abs():max() < 1)
+    -- A step moves running statistics by a tenth of what they differ from the batch's: they stay near.
+    for _, p in ipairs(old.net.states) do
+      local a, b = old.net:tensor(p.name):totable(), new.net:tensor(p.name):totable()
+      for i in ipairs(a) do assert.is_true(math.abs(b[i] - a[i]) < 0.1 * (math.abs(a[i]) + 0.1), p.name) end
+      assert.is_true(p.name:find("var") ~= nil or math.abs(a[1]) > 0.05)
+    end
     assert.same({ TARGET }, new.net:lambdas())
   end)
 
@@ -126,8 +129,8 @@ describe("a finished run", function()
     has(fails("usage", harden.derive, learned, { "seed=4" }), "seed: it is that of")
     has(fails("usage", harden.derive, learned, { "epochs=0" }), "train.epochs: found 0, expected an integer >= 1")
     has(fails("usage", harden.derive, learned, { "epochs=1", "train.epochs=2" }), "train.epochs is given twice")
-    has(fails("usage", harden.derive, learned, { "hardening.schedule=none" }), "command line: hardening.schedule: found "
-      .. "none, expected a shape")
+    has(fails("usage", harden.derive, learned, { "hardening.schedule=none" }), "hardening.schedule: found none, "
+      .. "expected a shape")
     has(fails("usage", harden.derive, parent("plain", "mlp", '{ kind = "gelu" }')), "gates are gelu and have no λ")
     local stopped = parent("stopped", "mlp", "{}")
     local run = store.reopen(stopped)
@@ -139,7 +142,8 @@ describe("a finished run", function()
 
   it("is needed by recipes that name a parent", function()
     local resolved = harden.derive(learned)
-    has(fails("usage", train.run, resolved, { out = base .. "/x" }), "hardening.parent: only 'lgelu harden RUN' trains with it")
+    has(fails("usage", train.run, resolved, { out = base .. "/x" }),
+      "hardening.parent: only 'lgelu harden RUN' trains with it")
   end)
 
   it("is hardened by the program, which shows how", function()
