@@ -27,9 +27,11 @@ const lg_list lg_list_census = {"census", names, docs, LG_CENSUS_COUNT};
 #define TABLE(name) BUILDS(ENTRY, name)
 typedef int32_t finite_fn(const float *, int32_t);
 typedef void counts_fn(int32_t *, float *, const float *, const float *, float, int32_t);
+typedef void bins_fn(int32_t *, const float *, double, double, int32_t, int32_t);
 #define DECLARE(name, isa) name##_fn lg_k_census_##name##_##isa;
 BUILDS(DECLARE, finite)
 BUILDS(DECLARE, counts)
+BUILDS(DECLARE, bins)
 
 /* The least float32 t with λt ≥ 2, so that |λx| < 2 exactly where |x| < t. */
 static float band_edge(float lambda) {
@@ -40,12 +42,10 @@ static float band_edge(float lambda) {
 }
 
 static void count_bins(double *histogram, const float *x, int32_t n, double low, double high, int32_t bins) {
-  double scale = bins / (high - low);
-  for (int32_t i = 0; i < n; i++) {
-    double at = floor((x[i] - low) * scale);
-    int32_t bin = x[i] < low ? 0 : x[i] >= high ? bins + 1 : 1 + (at < bins ? (int32_t)at : bins - 1);
-    histogram[bin]++;
-  }
+  static bins_fn *const bins_of[] = {TABLE(bins)};
+  int32_t bin[LG_CENSUS_BLOCK];
+  bins_of[lg_isa_index()](bin, x, low, bins / (high - low), bins, n);
+  for (int32_t i = 0; i < n; i++) histogram[bin[i]]++;
 }
 
 void lg_census_join(double *census, const double *part) {
@@ -65,7 +65,7 @@ void lg_k_census_f32(double *census, double *histogram, const float *x, int64_t 
   static finite_fn *const finite[] = {TABLE(finite)};
   static counts_fn *const counts[] = {TABLE(counts)};
   int32_t isa = lg_isa_index(), kept = finite[isa](x, (int32_t)n);
-  float room[LG_CENSUS_BLOCK], y[LG_CENSUS_BLOCK], slope[LG_CENSUS_BLOCK];
+  float room[LG_CENSUS_BLOCK], y[LG_CENSUS_BLOCK];
   double part[LG_CENSUS_COUNT] = {0};
   part[LG_CENSUS_NONFINITE] = (double)(n - kept);
   if (kept < n) {
@@ -84,7 +84,7 @@ void lg_k_census_f32(double *census, double *histogram, const float *x, int64_t 
     part[LG_CENSUS_MIN] = extremes[0], part[LG_CENSUS_MAX] = extremes[1], part[LG_CENSUS_DEVIATION] = extremes[2];
     if (lg_activation_has_lambda(activation)) {
       for (int32_t i = 0; i < kept; i++) y[i] = 1;
-      part[LG_CENSUS_SLOPE] = lg_k_gate_bwd_f32(slope, y, x, lambda, kept, activation, 0);
+      part[LG_CENSUS_SLOPE] = lg_k_gate_bwd_f32(y, y, x, lambda, kept, activation, 0);
     }
     if (histogram) count_bins(histogram, x, kept, low, high, bins);
   }

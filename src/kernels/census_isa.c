@@ -7,6 +7,7 @@
 
 int32_t NAME(finite)(const float *x, int32_t n);
 void NAME(counts)(int32_t *counts, float *extremes, const float *x, const float *y, float edge, int32_t n);
+void NAME(bins)(int32_t *bin, const float *x, double low, double scale, int32_t bins, int32_t n);
 
 /* How many of x[n] are neither NaN nor infinite. */
 int32_t NAME(finite)(const float *x, int32_t n) {
@@ -33,4 +34,16 @@ void NAME(counts)(int32_t *counts, float *extremes, const float *x, const float 
   }
   counts[0] += band, counts[1] += nonpositive, counts[2] += zeros;
   extremes[0] = least, extremes[1] = greatest, extremes[2] = deviation;
+}
+
+/* bin[n]: 0 below low, 1 + ⌊(x − low)·scale⌋, bins + 1 from there on; x finite. */
+void NAME(bins)(int32_t *bin, const float *x, double low, double scale, int32_t bins, int32_t n) {
+  double last = bins + 1;
+#pragma omp simd
+  for (int32_t i = 0; i < n; i++) {
+    double at = (x[i] - low) * scale + 1;
+    at = at < 0 ? 0 : at;
+    at = at > last ? last : at;
+    bin[i] = (int32_t)at;
+  }
 }
