@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Reference values for tests/spec/stats_spec.lua, from scipy, numpy and mpmath alone.
+"""Reference values for tests/spec/stats_spec.lua and figures_spec.lua, from scipy, numpy and mpmath alone.
 
 Writes tests/ref/stats_ref.lua. Run by hand when cases change: /usr/bin/python3 tests/ref/stats_ref.py
 The t quantiles are scipy's, polished with mpmath: scipy 1.10 alone is off by up to 4e-9 (at 39 degrees of freedom).
@@ -14,6 +14,7 @@ from scipy import stats
 mpmath.mp.dps = 40
 
 rng = np.random.default_rng(20240607)
+random = np.random.default_rng(5)  # of what came later, so that the earlier cases stay
 
 
 def lua_list(values):
@@ -70,6 +71,48 @@ def spearmans():
     yield "  },"
 
 
+def paireds():
+    yield "  paired = {  -- a, b, mean of a - b, half width of its 95 % interval"
+    for n in (2, 3, 5, 20):
+        b = random.normal(0.9, 0.005, n)
+        a = b + random.normal(0.002, 0.001, n)
+        low, high = stats.ttest_1samp(a - b, 0).confidence_interval(0.95)
+        yield f"    {{{lua_list(a)}, {lua_list(b)}, {float(np.mean(a - b))!r}, {float(high - low) / 2!r}}},"
+    yield "  },"
+
+
+def half_width(x):
+    low, high = stats.ttest_1samp(x, 0).confidence_interval(0.95)
+    return float(high - low) / 2
+
+
+def cells():
+    """One cell of figure 1: init modes x seeds, with a baseline of each seed; epochs x gates of lambda for each run."""
+    seeds, inits, epochs, gates = 4, 3, 5, 3
+    own = random.normal(0, 1, (epochs + 1, seeds * inits, gates))
+    bvs = np.round(random.normal(0.9, 0.004, (inits, seeds)), 6)
+    baseline = np.round(random.normal(0.898, 0.003, seeds), 6)
+    walks = 1 + np.exp(0.1 * np.cumsum(own, axis=0)).transpose(1, 0, 2).reshape(inits, seeds, epochs + 1, gates)
+    delta = bvs - baseline
+    drift = np.abs(np.diff(walks, axis=2)).mean(axis=(2, 3))
+    yield "  cell = {"
+    yield "    bvs = {" + ", ".join(lua_list(r) for r in bvs) + "},  -- [init][seed]"
+    yield f"    baseline = {lua_list(baseline)},"
+    yield "    lambda = {  -- [init][seed][epoch][gate]"
+    for of_init in walks:
+        text = ", ".join("{" + ", ".join(lua_list(row) for row in run) + "}" for run in of_init)
+        yield "      {" + text + "},"
+    yield "    },"
+    yield f"    delta = {float(delta.mean())!r}, delta_ci95 = {half_width(delta.mean(axis=0))!r},"
+    yield f"    pairs_ci95 = {half_width(delta.ravel())!r},"
+    yield f"    drift = {float(drift.mean())!r}, drift_ci95 = {half_width(drift.mean(axis=0))!r},"
+    last = walks[:, :, -1, :]
+    rho = [[np.mean([stats.spearmanr(last[i, s], last[j, s])[0] for s in range(seeds)]) for j in range(inits)]
+           for i in range(inits)]
+    yield "    rho = {" + ", ".join(lua_list(r) for r in rho) + "},  -- of the last epoch, mean over seeds"
+    yield "  },"
+
+
 def order_statistics():
     yield "  quantile = {  -- list, q, quantile"
     for n in (1, 2, 5, 8):
@@ -90,9 +133,9 @@ def drifts():
 
 def main():
     out = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stats_ref.lua")
-    lines = ["-- Reference values of tests/spec/stats_spec.lua; written by tests/ref/stats_ref.py, not by hand.",
+    lines = ["-- Reference values of tests/spec/stats_spec.lua and figures_spec.lua; written by tests/ref/stats_ref.py, not by hand.",
              "-- luacheck: no max line length", "return {"]
-    for part in (quantiles, summaries, spearmans, order_statistics, drifts):
+    for part in (quantiles, summaries, spearmans, order_statistics, drifts, paireds, cells):
         lines.extend(part())
     lines.append("}")
     with open(out, "w", encoding="utf-8") as f:

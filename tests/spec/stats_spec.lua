@@ -73,6 +73,14 @@ describe("summary", function()
 end)
 
 describe("paired", function()
+  it("agrees with scipy", function()
+    for i, case in ipairs(reference.paired) do
+      local s = stats.paired(case[1], case[2])
+      close(case[3], s.mean, 1e-12, "mean of case " .. i)
+      close(case[4], s.ci95, 1e-8, "ci95 of case " .. i)
+    end
+  end)
+
   it("summarizes the differences", function()
     local s = stats.paired({ 3, 5, 10 }, { 1, 2, 3 })
     assert.equal(4, s.mean)
@@ -114,6 +122,45 @@ describe("spearman", function()
     refuses("b[2] is NaN", stats.spearman, { 1, 2 }, { 1, 0 / 0 })
     refuses("a is empty", stats.spearman, {}, {})
     refuses("a has 1 values and b has 2", stats.spearman, { 1 }, { 1, 2 })
+  end)
+end)
+
+describe("published values", function()
+  -- NIST, Statistical Reference Datasets, univariate: certified mean and sd to 15 digits.
+  it("NumAcc1 to NumAcc4 of NIST", function()
+    local s = stats.summary({ 10000001, 10000003, 10000002 })
+    assert.equal(10000002, s.mean)
+    assert.equal(1, s.sd)
+    for _, case in ipairs({ { 1.2, 1e-14 }, { 1000000.2, 1e-8 }, { 10000000.2, 1e-7 } }) do
+      local mean, list = case[1], { case[1] }
+      for i = 1, 1000 do list[i + 1] = mean + (i % 2 == 1 and -0.1 or 0.1) end
+      s = stats.summary(list)
+      close(mean, s.mean, 1e-15, "mean")
+      close(0.1, s.sd, case[2], "sd") -- as near as the input's own rounding allows
+    end
+  end)
+
+  -- Student, The probable error of a mean, Biometrika 6 (1908): additional hours of sleep; interval as R's t.test.
+  it("Student's sleep data", function()
+    local a = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0, 2 }
+    local b = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 }
+    local s = stats.paired(a, b)
+    close(-1.58, s.mean, 1e-14, "mean")
+    close(-2.4598858, s.mean - s.ci95, 1e-7, "low")
+    close(-0.7001142, s.mean + s.ci95, 1e-7, "high")
+  end)
+
+  -- A common textbook example of Spearman's rho (intelligence and hours of television): -29/165.
+  it("ten pairs with rho = -29/165", function()
+    local iq = { 106, 100, 86, 101, 99, 103, 97, 113, 112, 110 }
+    local hours = { 7, 27, 2, 50, 28, 29, 20, 12, 6, 17 }
+    close(-29 / 165, stats.spearman(iq, hours), 1e-14, "rho")
+  end)
+
+  it("the usual table of Student's t", function()
+    for _, row in ipairs({ { 1, 12.706 }, { 2, 4.303 }, { 4, 2.776 }, { 9, 2.262 }, { 19, 2.093 }, { 120, 1.980 } }) do
+      assert.is_true(math.abs(stats.t_quantile(0.975, row[1]) - row[2]) < 5.01e-4)
+    end
   end)
 end)
 
