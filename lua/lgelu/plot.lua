@@ -1,13 +1,15 @@
 --- Figures: pure functions of run files, drawn by gnuplot.
 --
--- run.h5 → table (FILE.tsv) → one gnuplot process → picture (FILE.png, .svg or .pdf), with a caption (FILE.txt) that
--- says what it shows and how to draw it again. Data are checked before, the picture after; the three files appear under
--- their names together, or not at all.
+-- run.h5 files → table (FILE.tsv) → one gnuplot process → picture (FILE.png, .svg or .pdf), with a caption (FILE.txt)
+-- that says what it shows and how to draw it again. Data are checked before, the picture after; the three files appear
+-- under their names together, or not at all.
 -- What it is not: the figures themselves, which are lgelu.plot.NAME (table and caption) and plots/NAME.gp (the look).
 -- Called by lgelu.cli.figure and at the prompt, as `lg.plot`.
 --
--- A figure is { name, summary, script (in plots/), min_runs, max_runs, default_out(runs) → path, build(runs) →
--- { columns, rows, caption = list of paragraphs } }. A new one is its module and a line in FIGURES.
+-- A figure is { name, summary, script (in plots/), takes = "runs" | "sweeps" | nil (nothing), least, most (how many of
+-- them), default_out(inputs) → path, build(inputs) → { columns, rows, caption = list of paragraphs, gaps = list of
+-- lines on what is missing (optional), partly = name → true for columns that may be all NA (optional) } }. Runs are
+-- readers of lgelu.store, sweeps are those of lgelu.plot.sweeps. A new figure is its module and a line in FIGURES.
 -- @module lgelu.plot
 
 local errors = require("lgelu.errors")
@@ -15,7 +17,7 @@ local errors = require("lgelu.errors")
 local plot = {}
 
 -- The only list of figures, in the order of help.
-local FIGURES = { "profile", "activation" }
+local FIGURES = { "fig1", "fig2", "fig3", "fig4", "profile", "activation" }
 
 -- How every caption begins.
 local CAPTION_MARK = "lgelu figure "
@@ -99,34 +101,59 @@ local function make(figure, built, text, table_text, stem, extension)
   return { picture = stem .. "." .. extension, table = stem .. ".tsv", caption = stem .. ".txt", rows = #built.rows }
 end
 
+-- "no runs", "1 to 6 runs", "1 sweep".
+local function wanted(figure)
+  if not figure.takes then return "no runs" end
+  if figure.least == figure.most then return ("%d %s"):format(figure.least, figure.takes:gsub("s$", "", 1)) end
+  return ("%d to %d %s"):format(figure.least, figure.most, figure.takes)
+end
+
 --- Checks what can be known before any run is opened.
 -- @tparam string name of the figure
--- @tparam number count of runs
+-- @tparam number count of runs or sweeps
 -- @tparam ?string out the picture's path, where one is asked for
 -- @treturn table the figure
--- @raise usage error: unknown figure or extension, too few or too many runs
+-- @raise usage error: unknown figure or extension, too few or too many runs or sweeps
 function plot.check(name, count, out)
   local figure = find(name)
-  local least, most = figure.min_runs, figure.max_runs
-  if count < least or count > most then
-    errors.usage("figure %s takes %s; %d given", name, most == 0 and "no runs" or ("%d to %d runs"):format(least, most),
-      count)
+  if count < (figure.least or 0) or count > (figure.most or 0) then
+    errors.usage("figure %s takes %s; %d given", name, wanted(figure), count)
   end
   if out then split(out) end
   return figure
 end
 
+--- Opens what a figure takes.
+-- @tparam table figure one of `plot.figures()`
+-- @tparam table words runs by folder or name; sweeps by folder, name or condensed file
+-- @treturn table list of inputs for `plot.figure`
+-- @raise as lgelu.store and lgelu.sweep
+function plot.open(figure, words)
+  local inputs = {}
+  for i, word in ipairs(words) do
+    if figure.takes == "sweeps" then
+      inputs[i] = require("lgelu.plot.sweeps").open(word)
+    else
+      local store = require("lgelu.store")
+      inputs[i] = store.open(store.resolve(word))
+    end
+  end
+  return inputs
+end
+
 --- Draws a figure.
 -- @tparam string name one of `plot.figures()`
--- @tparam ?table runs opened runs (lgelu.store), as many as the figure takes
--- @tparam ?string out FILE.png, .svg or .pdf; by default fig/NAME.png in the first run's folder
--- @treturn table paths `picture`, `table`, `caption`, and `rows` of the table
+-- @tparam ?table inputs opened runs or sweeps (`plot.open`), as many as the figure takes
+-- @tparam ?string out FILE.png, .svg or .pdf; by default fig/NAME.png in the first run's or sweep's folder, or
+-- NAME.png beside a condensed file
+-- @treturn table paths `picture`, `table`, `caption`; `rows` of the table; `gaps`, lines on what is missing
 -- @raise as plot.check; the work failed: no data, NaN, a file that cannot be written, gnuplot missing or failing
-function plot.figure(name, runs, out)
-  runs = runs or {}
-  local figure = plot.check(name, #runs, out)
+function plot.figure(name, inputs, out)
+  inputs = inputs or {}
+  local figure = plot.check(name, #inputs, out)
+  local built = figure.build(inputs)
   if not out then
-    out = figure.default_out(runs)
+    out = figure.default_out(inputs)
     local folder = out:match("^(.*)/")
     if folder then
       local C = require("lgelu.C")
@@ -134,9 +161,9 @@ function plot.figure(name, runs, out)
     end
   end
   local shell_word, words = require("lgelu.plot.gnuplot").shell_word, { "lgelu", "figure", name }
-  for _, run in ipairs(runs) do words[#words + 1] = shell_word(run.dir) end
+  for _, input in ipairs(inputs) do words[#words + 1] = shell_word(input.dir) end
   words[#words + 1] = "-o " .. shell_word(out)
-  return plot.draw(figure, figure.build(runs), table.concat(words, " "), out)
+  return plot.draw(figure, built, table.concat(words, " "), out)
 end
 
 --- Draws what was built already: how the prompt makes figures of what is in memory.
@@ -147,11 +174,13 @@ end
 -- @treturn table as plot.figure; errors as there
 function plot.draw(figure, built, command, out)
   local stem, extension = split(out)
-  local table_text = require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. figure.name)
+  local table_text = require("lgelu.plot.tsv").format(built.columns, built.rows, "figure " .. figure.name, built.partly)
   local text = caption_text(figure, built, command, out, stem)
   check_ours(stem .. ".txt", CAPTION_MARK)
   check_ours(stem .. ".tsv", built.columns[1] .. "\t" .. built.columns[2])
-  return make(figure, built, text, table_text, stem, extension)
+  local made = make(figure, built, text, table_text, stem, extension)
+  made.gaps = built.gaps or {}
+  return made
 end
 
 --- The same as characters, for a terminal.

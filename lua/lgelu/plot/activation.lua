@@ -6,7 +6,6 @@ local activation = {}
 activation.name = "activation"
 activation.summary = "The family f(x; λ) = x·Φ(λx) and its slope for λ = 1, 2, 5, 20, 160, with ReLU."
 activation.script = "activation.gp"
-activation.min_runs, activation.max_runs = 0, 0
 
 local LAMBDAS = { 1, 2, 5, 20, 160 }
 

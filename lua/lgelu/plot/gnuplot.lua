@@ -12,6 +12,9 @@ local gnuplot = {}
 -- A picture smaller than this holds no axes; the emptiest real figure has several thousand bytes.
 local LEAST_BYTES = 1000
 
+-- Of what gnuplot says, so much of the end is shown.
+local MOST_SAID = 400
+
 --- A word for the shell, quoted only where that is needed, and legibly where that is enough.
 function gnuplot.shell_word(text)
   if text:find("^[%w_./:=+-]+$") then return text end
@@ -81,7 +84,7 @@ local function run(command, script)
   if status == "127" then
     errors.fail("gnuplot is not installed; on Debian: apt-get install gnuplot-nox")
   elseif status ~= "0" then
-    errors.fail("%s: gnuplot failed: %s", script, said and said:gsub("%s+", " ") or "it was stopped")
+    errors.fail("%s: gnuplot failed: %s", script, said and said:gsub("%s+", " "):sub(-MOST_SAID) or "it was stopped")
   end
   return said
 end

@@ -9,7 +9,7 @@ local profile = {}
 profile.name = "profile"
 profile.summary = "λ of each gate over epochs, and the validation score with its best epoch (BVS) marked."
 profile.script = "profile.gp"
-profile.min_runs, profile.max_runs = 1, 6
+profile.takes, profile.least, profile.most = "runs", 1, 6
 
 function profile.default_out(runs) return runs[1].dir .. "/fig/profile.png" end
 

@@ -41,9 +41,10 @@ end
 -- @tparam table columns names
 -- @tparam table rows each a list of numbers, strings or tsv.NA, one per column
 -- @tparam string what the table's origin, for messages
+-- @tparam ?table partly name → true for columns that may be all NA
 -- @treturn string text, lines ended by a newline
--- @raise the work failed: no rows, a value missing, NaN or infinite, a column without any number
-function tsv.format(columns, rows, what)
+-- @raise the work failed: no rows, a value missing, NaN or infinite, a column without any value
+function tsv.format(columns, rows, what, partly)
   if #rows == 0 then errors.fail("%s: there is nothing to draw: no rows", what) end
   local lines, has_value = { table.concat(columns, "\t") }, {}
   for r, row in ipairs(rows) do
@@ -55,7 +56,9 @@ function tsv.format(columns, rows, what)
     lines[r + 1] = table.concat(cells, "\t")
   end
   for c, column in ipairs(columns) do
-    if not has_value[c] then errors.fail("%s: there is nothing to draw: column '%s' has no values", what, column) end
+    if not has_value[c] and not (partly and partly[column]) then
+      errors.fail("%s: there is nothing to draw: column '%s' has no values", what, column)
+    end
   end
   return table.concat(lines, "\n") .. "\n"
 end

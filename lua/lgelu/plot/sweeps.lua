@@ -1,0 +1,185 @@
+--- Sweeps as figures read them: their finished runs, what is missing, and what every caption says of them.
+--
+-- What it is: records of lgelu.sweep, sorted into those that count (compare.of_record) and gaps with their reasons;
+-- groups over seeds come from lgelu.compare. What it is not: reading files (lgelu.sweep) or statistics (lgelu.stats).
+-- Called by lgelu.plot and the figures that take sweeps.
+--
+-- A sweep is { dir = path as given, name, budget, records, done = list of compare.record, each with its cell, label and
+-- source, the record that it was made of; gaps =
+-- list of { label, seed, message, record } }.
+-- @module lgelu.plot.sweeps
+
+local compare = require("lgelu.compare")
+local errors = require("lgelu.errors")
+
+local sweeps = {}
+
+-- Axes first, in order of their names: "gate.c=3 gate.t=0.1".
+local function label_of(record)
+  local keys, texts = {}, {}
+  for key in pairs(record.cell or {}) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do texts[i] = key .. "=" .. tostring(record.cell[key]) end
+  local text = table.concat(texts, " ")
+  if record.role == "baseline" then return text == "" and "baseline" or "baseline " .. text end
+  return text == "" and tostring(record.name) or text
+end
+
+--- Sorts records.
+-- @tparam string dir what the sweep was called by: its folder or condensed file
+-- @tparam table records as lgelu.sweep.records gives them
+-- @tparam table about name and budget, as lgelu.sweep.describe gives them
+-- @treturn table sweep, see above
+-- @raise the work failed: there are no records, or none of them is a finished run
+function sweeps.from(dir, records, about)
+  local sweep = { dir = dir, name = about.name, budget = about.budget, records = records, done = {}, gaps = {} }
+  if #records == 0 then errors.fail("%s: this sweep has no runs", dir) end
+  for _, record in ipairs(records) do
+    local ok, result = pcall(compare.of_record, record)
+    if ok then
+      result.cell, result.source, result.label = record.cell or {}, record, label_of(record)
+      sweep.done[#sweep.done + 1] = result
+    elseif errors.is(result) then
+      local message = result.message:gsub("^it is ", "", 1)
+      if record.error then message = ("%s: %s"):format(tostring(record.status), tostring(record.error)) end
+      sweep.gaps[#sweep.gaps + 1] = { label = label_of(record), seed = record.seed, message = message, record = record }
+    else
+      error(result, 0)
+    end
+  end
+  if #sweep.done == 0 then
+    local first = sweep.gaps[1]
+    errors.fail("%s: none of its %d runs can be drawn; the first: %s, seed %s: %s", dir, #records, first.label,
+      tostring(first.seed), first.message)
+  end
+  return sweep
+end
+
+--- Opens a sweep.
+-- @tparam string word its folder or condensed file
+-- @treturn table sweep, see above
+-- @raise as lgelu.sweep.records, and as sweeps.from
+function sweeps.open(word)
+  local sweep = require("lgelu.sweep")
+  return sweeps.from(word, sweep.records(word), sweep.describe(word))
+end
+
+--- Where a picture goes when nobody says: fig/NAME.png in the sweep's folder, NAME.png beside a condensed file.
+function sweeps.default_out(list, name)
+  local dir = list[1].dir:gsub("(.)/+$", "%1")
+  if dir:find("%.h5$") then return (dir:match("^(.*/)") or "") .. name .. ".png" end
+  return ("%s/fig/%s.png"):format(dir, name)
+end
+
+--- The value of a key of one record of lgelu.sweep or compare.record, as text: from its cell, or the configuration.
+-- @return nil where neither has it, as in a run that never began
+function sweeps.value(record, key)
+  if record.cell and record.cell[key] ~= nil then return tostring(record.cell[key]) end
+  local at = record.config
+  if not at then return nil end
+  if at[key] ~= nil then return tostring(at[key]) end
+  for part in key:gmatch("[^.]+") do
+    at = type(at) == "table" and at[part] or nil
+  end
+  return at ~= nil and type(at) ~= "table" and tostring(at) or nil
+end
+
+--- Refuses a sweep that varies what the figure could only average over in silence.
+-- @tparam table sweep
+-- @tparam string figure its name, for the message
+-- @tparam table allowed key → true
+-- @raise the work failed: names the key and its values
+function sweeps.check_axes(sweep, figure, allowed)
+  local first = {}
+  for _, record in ipairs(sweep.records) do
+    for key, value in pairs(record.role ~= "baseline" and record.cell or {}) do
+      value = tostring(value)
+      if first[key] and first[key] ~= value and not allowed[key] then
+        errors.fail("%s: %s differs between the cells of this sweep (%s, %s, …); %s shows one value of it", sweep.dir,
+          key, first[key], value, figure)
+      end
+      first[key] = first[key] or value
+    end
+  end
+end
+
+--- Lists texts in the order of their numbers, or of their letters where they are none; each once.
+function sweeps.sorted(texts)
+  local seen, list, numeric = {}, {}, true
+  for _, text in ipairs(texts) do
+    if not seen[text] then
+      seen[text] = true
+      list[#list + 1] = text
+      numeric = numeric and tonumber(text) ~= nil
+    end
+  end
+  table.sort(list, function(a, b)
+    if numeric then return tonumber(a) < tonumber(b) end
+    return a < b
+  end)
+  return list
+end
+
+--- Different values of a key over records, in order.
+function sweeps.values(records, key)
+  local texts = {}
+  for _, record in ipairs(records) do
+    local text = sweeps.value(record, key)
+    if text then texts[#texts + 1] = text end
+  end
+  return sweeps.sorted(texts)
+end
+
+-- "20 epochs", "1 to 20 epochs".
+local function epochs_text(done)
+  local least, most = math.huge, 0
+  for _, record in ipairs(done) do least, most = math.min(least, record.epochs), math.max(most, record.epochs) end
+  return (least == most and "%d epochs" or "%d to %d epochs"):format(least, most)
+end
+
+--- Lines on what is missing, for standard error.
+function sweeps.gap_lines(list)
+  local lines = {}
+  for _, sweep in ipairs(list) do
+    for _, gap in ipairs(sweep.gaps) do
+      lines[#lines + 1] = ("%s: left out: %s, seed %s: %s"):format(sweep.dir, gap.label, tostring(gap.seed),
+        (gap.message:gsub("%s*\n%s*", " ")))
+    end
+  end
+  return lines
+end
+
+-- One line a run: hash, seed, cell.
+local function runs_text(sweep)
+  local lines = {}
+  for _, record in ipairs(sweep.done) do
+    lines[#lines + 1] = ("  %s seed %s %s"):format(record.hash, tostring(record.seed), record.label)
+  end
+  return table.concat(lines, "\n")
+end
+
+--- The paragraphs that end every caption: n, budget, seeds, what is missing, and the runs by their hashes.
+-- @tparam table list sweeps
+-- @tparam table notes further lines on what is missing (optional)
+-- @treturn table list of paragraphs
+function sweeps.paragraphs(list, notes)
+  local parts = {}
+  for _, sweep in ipairs(list) do
+    local baselines = 0
+    for _, record in ipairs(sweep.done) do baselines = baselines + (record.role == "baseline" and 1 or 0) end
+    local seeds = sweeps.values(sweep.done, "seed")
+    parts[#parts + 1] = ("Sweep %s (recipe %s): n = %d runs, of them %d baselines; seed%s %s; budget %s, %s."):format(
+      tostring(sweep.name), sweeps.value(sweep.done[1].source, "name") or "unknown", #sweep.done, baselines,
+      #seeds == 1 and "" or "s", table.concat(seeds, ", "), tostring(sweep.budget or "as in the recipe"),
+      epochs_text(sweep.done))
+  end
+  local missing = sweeps.gap_lines(list)
+  for _, note in ipairs(notes or {}) do missing[#missing + 1] = note end
+  if #missing > 0 then parts[#parts + 1] = "Missing:\n  " .. table.concat(missing, "\n  ") end
+  for _, sweep in ipairs(list) do
+    parts[#parts + 1] = ("Runs of %s, by recipe hash:\n%s"):format(tostring(sweep.name), runs_text(sweep))
+  end
+  return parts
+end
+
+return sweeps
