@@ -13,6 +13,7 @@ typedef struct lg_node {
   int64_t declared[LG_MAX_RANK]; /* inputs: the shape as declared, -1 for the batch */
   lg_slot value, grad;           /* grad.data NULL: no gradient wanted */
   void *work[2];                 /* scratch of forward and of backward; saved data is in call.saved */
+  void *place[2];                /* where a value lies that is computed again: in forward, in backward */
   int needs_grad, is_output;
   int on_path;          /* backward of this op runs: it leads from a parameter to the loss */
   int grad_started;     /* while planning: an earlier backward has written this gradient */
@@ -21,6 +22,8 @@ typedef struct lg_node {
   int32_t exec;         /* the node at whose turn this one is computed: itself, unless it is absorbed */
   int32_t delegate;     /* the absorbing node that is computed at this one's turn, or -1 */
   int32_t residual;     /* absorbing node: the sum's other summand, or -1 */
+  int32_t again;        /* the turn before whose backward the value is computed again, or -1: it is kept */
+  int wakes;            /* that of others is, before this one's backward */
   int grad_shared;      /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
   int64_t arena_offset; /* parameters and states: bytes into the arenas; -1 otherwise */
   lg_call call;         /* points into the slots above; filled by plan */
@@ -46,6 +49,13 @@ struct lg_graph {
 lg_node *lg_graph_turn(const lg_graph *g, int32_t i);
 /* fuse.c: decides which nodes are computed together with others; before memory is planned. */
 void lg_graph_fuse(lg_graph *g);
+/* again.c: which values are computed again in backward (lg_node.again); after fusing and marking the path. */
+void lg_graph_choose_again(lg_graph *g);
+/* Computes again what backward at that turn is the first to need. */
+lg_status lg_graph_run_again(lg_graph *g, int32_t turn);
+/* Does the backward that handles this node read its k-th input? An absorbing op reads the residual again, since it
+ * computes what the gate was given anew. */
+int lg_node_reads(const lg_graph *g, const lg_node *node, int32_t k);
 /* Gives an op's call its pointers (slots, attributes); used by build for inference and by plan. */
 void lg_node_call(lg_graph *g, lg_node *node);
 /* Infers all shapes for `batch` rows; fails where a node would be larger than any machine's memory. */

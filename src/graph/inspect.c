@@ -64,8 +64,9 @@ lg_status lg_graph_profile(lg_graph *g, int32_t on) {
 static double bytes_of(const lg_slot *s) { return s ? (double)lg_slot_size(s) * lg_dtype_bytes(s->dtype) : 0; }
 
 /* The least that a step can move: forward reads the inputs and writes the output, backward reads the output's gradient
- * and what its op asks for, and writes the gradients. An absorbed or fused gate's share is with the op that has it. */
-static double least_bytes(const lg_node *node, const lg_op *op) {
+ * and what its op asks for, and writes the gradients; an output that is computed again is written twice. An absorbed or
+ * fused gate's share is with the op that has it. */
+static double least_bytes(const lg_graph *g, const lg_node *node, const lg_op *op) {
   const lg_call *c = &node->call, *gate = c->epilogue;
   if (node->delegate >= 0 || op->flags & LG_OP_ALIAS || (node->absorbed && !gate)) return 0;
   double bytes = 0;
@@ -77,6 +78,9 @@ static double least_bytes(const lg_node *node, const lg_op *op) {
   bytes += bytes_of(node->absorbed ? gate->out : c->out) + bytes_of(c->dresidual) + bytes_of(c->residual);
   for (int32_t i = 0; i < node->n_in; i++)
     bytes += bytes_of(c->din[i]) + (op->reads & 1u << i ? bytes_of(c->in[i]) : 0);
+  if (g->nodes[node->exec]->again < 0) return bytes;
+  bytes += bytes_of(node->absorbed ? gate->out : c->out) + bytes_of(c->residual);
+  for (int32_t i = 0; i < node->n_in; i++) bytes += op->reads & 1u << i ? bytes_of(c->in[i]) : 0;
   return bytes;
 }
 
@@ -89,7 +93,7 @@ lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, do
   *fwd_s = node->fwd_s;
   *bwd_s = node->bwd_s;
   *fwd_flops = op && op->flops ? op->flops(&node->call) : 0;
-  *bytes = op ? least_bytes(node, op) : 0;
+  *bytes = op ? least_bytes(g, node, op) : 0;
   int gradients = 0; /* a product for each gradient of an array; sums over rows are left out */
   for (int32_t i = 0; i < node->n_in; i++) gradients += node->call.din[i] && g->nodes[node->in[i]]->value.rank > 1;
   *bwd_flops = node->on_path ? *fwd_flops * gradients : 0;

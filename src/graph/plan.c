@@ -3,8 +3,9 @@
  * when their lifetimes allow.
  *
  * Time runs over 2n instants: forward of node i at i, its backward at 2n-1-i. A value lives from its forward to its
- * last reader, which is a backward where the reader's op says so (lg_op.reads); a gradient from its first
- * contribution to the node's own backward. Buffers that never live at one instant may overlap. */
+ * last reader, which is a backward where the reader's op says so (lg_op.reads); one that is computed again (again.c)
+ * lives twice, and may lie elsewhere the second time. A gradient lives from its first contribution to the node's own
+ * backward. Buffers that never live at one instant may overlap. */
 #include "graph.h"
 #include "../core/memory.h"
 #include <string.h>
@@ -16,8 +17,8 @@ typedef struct buffer {
   int32_t root;         /* index of the buffer whose memory this one is; itself when it has its own */
 } buffer;
 
-/* Buffers of node i: value i, gradient n+i, saved 2n+i, forward scratch 3n+i, backward scratch 4n+i. */
-enum { VALUE, GRAD, SAVED, WORK_F, WORK_B, KINDS };
+/* Buffers of node i: value i, value computed again n+i, gradient 2n+i, saved, forward scratch, backward scratch. */
+enum { VALUE, AGAIN, GRAD, SAVED, WORK_F, WORK_B, KINDS };
 typedef struct planner {
   lg_graph *g;
   buffer *b; /* [KINDS * n] */
@@ -60,13 +61,6 @@ static int32_t last_turn(const lg_graph *g, int32_t i) {
 /* Does a backward run at the node's turn? An absorbing op's runs when its gate's does, if only for the gate's s. */
 static int has_backward(const lg_graph *g, const lg_node *node) { return g->nodes[node->exec]->on_path; }
 
-/* Does the backward that handles node j read its k-th input? An absorbing op reads the residual again, since it
- * computes what the gate was given anew. */
-static int reads_in_backward(const lg_graph *g, const lg_node *node, int32_t k) {
-  return has_backward(g, node) &&
-         ((node->absorbed && node->delegate < 0 && node->op == LG_OP_ID_add) || op_of(node)->reads & 1u << k);
-}
-
 static void value_lifetimes(planner *p) {
   lg_graph *g = p->g;
   for (int32_t i = 0; i < p->n; i++) {
@@ -77,6 +71,11 @@ static void value_lifetimes(planner *p) {
     b->birth = node->fused ? node->in[0] : i;
     live_until(b, node->is_output ? 2 * p->n : i);
     if (op && node->on_path && op->reads & LG_READ_OUT) live_until(b, backward_time(p, i));
+    if (node->again >= 0) {
+      buffer *again = at(p, AGAIN, i);
+      again->bytes = b->bytes;
+      again->birth = again->death = backward_time(p, node->again);
+    }
     if (op && op->flags & LG_OP_ALIAS) b->root = (int32_t)(root_of(p, at(p, VALUE, node->in[0])) - p->b);
   }
   for (int32_t j = 0; j < p->n; j++) {
@@ -84,7 +83,8 @@ static void value_lifetimes(planner *p) {
     for (int32_t k = 0; k < node->n_in; k++) {
       buffer *b = root_of(p, at(p, VALUE, node->in[k]));
       live_until(b, node->exec);
-      if (reads_in_backward(g, node, k)) live_until(b, backward_time(p, node->exec));
+      if (!lg_node_reads(g, node, k)) continue;
+      live_until(g->nodes[node->in[k]]->again >= 0 ? at(p, AGAIN, node->in[k]) : b, backward_time(p, node->exec));
     }
     live_until(root_of(p, at(p, VALUE, j)), at(p, VALUE, j)->death);
   }
@@ -152,17 +152,25 @@ static void scratch(planner *p) {
     f->birth = f->death = turn;
     if (op->work_bytes && has_backward(p->g, node)) b->bytes = op->work_bytes(&node->call, 1);
     b->birth = b->death = backward_time(p, turn);
+    if (p->g->nodes[turn]->again < 0) continue;
+    b->birth = backward_time(p, p->g->nodes[turn]->again);
+    if (b->bytes < f->bytes) b->bytes = f->bytes;
   }
 }
 
-/* Largest first, each at the lowest offset that is free during its whole life. Returns the total. */
+static int goes_before(const buffer *a, const buffer *b) {
+  return a->bytes != b->bytes ? a->bytes > b->bytes : a->death > b->death;
+}
+
+/* Largest first, of equals the one that lives on longest, each at the lowest offset that is free during its whole life.
+ * Returns the total. */
 static size_t place(planner *p, int32_t *order) {
   int32_t count = 0;
   for (int32_t i = 0; i < KINDS * p->n; i++)
     if (p->b[i].bytes && p->b[i].root == i) order[count++] = i;
   for (int32_t i = 1; i < count; i++) { /* insertion sort: stable, so that the layout never depends on a library */
     int32_t x = order[i], k = i;
-    while (k > 0 && p->b[order[k - 1]].bytes < p->b[x].bytes) {
+    while (k > 0 && goes_before(&p->b[x], &p->b[order[k - 1]])) {
       order[k] = order[k - 1];
       k--;
     }
@@ -233,6 +241,8 @@ static void connect(planner *p) {
       const buffer *value = root_of(p, at(p, VALUE, i)), *grad = root_of(p, at(p, GRAD, i));
       if (!(op_of(node)->flags & LG_OP_ALIAS) && !node->absorbed)
         node->value.data = work + value->offset; /* aliases: set as they are run; absorbed: there is none */
+      node->place[0] = node->value.data;
+      node->place[1] = work + at(p, AGAIN, i)->offset;
       if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
       if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
       if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;
@@ -272,6 +282,7 @@ lg_status lg_graph_plan(lg_graph *g, int64_t max_batch, int32_t training, int32_
   lg_graph_fuse(g);
   if (training) {
     mark_path(g, loss);
+    lg_graph_choose_again(g);
     wire_gradients(g);
   }
   planner p = {.g = g, .n = g->n, .b = lg_alloc((size_t)(KINDS * g->n) * sizeof(buffer))};

@@ -70,6 +70,7 @@ lg_status lg_node_forward(lg_graph *g, int32_t i) {
   lg_node *node = lg_graph_turn(g, i);
   if (!node) return LG_OK;
   const lg_op *op = lg_op_get(node->op);
+  if (g->nodes[i]->again >= 0) g->nodes[i]->value.data = g->nodes[i]->place[0];
   if (op->flags & LG_OP_ALIAS) node->value.data = g->nodes[node->in[0]]->value.data;
   if (op->flags & LG_OP_ALIAS || node->fused) return LG_OK;
   node->call.work = node->work[0];
@@ -130,7 +131,9 @@ lg_status lg_graph_backward(lg_graph *g) {
     *(float *)seed->data = 1;
   for (int32_t i = g->n - 1; i >= 0; i--) {
     lg_node *node = lg_graph_turn(g, i);
-    if (node && g->nodes[i]->on_path) LG_TRY(backward_node(g, node));
+    if (!node || !g->nodes[i]->on_path) continue;
+    LG_TRY(lg_graph_run_again(g, i));
+    LG_TRY(backward_node(g, node));
   }
   return LG_OK;
 }

@@ -8,8 +8,8 @@
  * is 36/16 of x. Two ways to go:
  * - in blocks of tiles, while U is small: V and M of a block stay in a core's second-level cache; each slot (a fixed
  *   share of the images) sums a dU of its own, and these are added in the order of the slots;
- * - by points, where U is large and tiles are few: all of V and M, then a product a point, then all of y. dU takes the
- *   place of U.
+ * - by points, where U is large and tiles are few: all of V and M, then a product a point, then all of y. Backward does
+ *   so for dw, then for dx: U takes the place of dU, and dV that of V, which are done with by then.
  * How work is cut depends on the shapes only. */
 #include "../core/threads.h"
 #include "conv.h"
@@ -51,7 +51,7 @@ typedef struct winograd_run {
   int64_t across, an_image, tiles;    /* tiles in a row, an image, in all */
   int64_t matrices, rows[MATRICES];   /* kinds²; rows that a tile has in each */
   int64_t block, units, slots, parts; /* units: blocks of tiles in forward, images in backward; parts: of products */
-  float *zeros, *dump, *turned, *u, *v, *m, *dv, *du; /* work; dump: one row a slot */
+  float *zeros, *dump, *turned, *u, *v, *m, *du; /* work; dump: one row a slot */
   int64_t u_step, slot_floats; /* from one matrix of weights, from one slot's v, m or du to the next */
 } winograd_run;
 
@@ -129,10 +129,9 @@ static int64_t arrange(winograd_run *r, const lg_conv *c, int64_t m, int backwar
   const int64_t held = r->by_point ? r->tiles : r->block, start = at;
   const int64_t x_floats = place_points(&r->x, r, held), y_floats = place_points(&r->y, r, held);
   place_points(&r->dx, r, held);
-  r->v = r->dv = take(work, &at, x_floats);
+  r->v = take(work, &at, x_floats);
   r->m = take(work, &at, y_floats);
   if (r->by_point) {
-    if (backward) r->dv = take(work, &at, x_floats);
     r->du = r->u;
   } else {
     if (backward) r->du = take(work, &at, r->matrices * r->u_step);
@@ -345,24 +344,43 @@ static void backward_read(void *context, int64_t tile) {
 }
 
 /* The last matrix has the most rows (stride 2), so it comes first. */
-static void backward_product(void *context, int64_t tile) {
+static void weights_grad_product(void *context, int64_t tile) {
   const winograd_run *r = context;
   const int64_t ci = r->c->ci, co = r->c->co, i = r->matrices - 1 - tile, rows = r->tiles * r->rows[i];
-  float *u = r->u + i * r->u_step, *dm = r->m + r->y.start[i];
-  if (r->dx.data) lg_k_gemm_f32(r->dv + r->x.start[i], dm, u, rows, ci, co, co, ci, ci, 0, 0, 1, 0);
-  if (r->dw) lg_k_gemm_f32(u, dm, r->v + r->x.start[i], co, ci, rows, co, ci, ci, 1, 0, 1, 0);
+  lg_k_gemm_f32(r->du + i * r->u_step, r->m + r->y.start[i], r->v + r->x.start[i], co, ci, rows, co, ci, ci, 1, 0, 1,
+                0);
 }
 
-/* Slots of images first, then the weights' rows. */
-static void backward_write(void *context, int64_t tile) {
+static void input_grad_product(void *context, int64_t tile) {
   const winograd_run *r = context;
-  const int64_t slots = r->dx.data ? r->slots : 0;
-  if (tile >= slots) {
-    weights_grad_tile(r, tile - slots);
-    return;
+  const int64_t ci = r->c->ci, co = r->c->co, i = r->matrices - 1 - tile, rows = r->tiles * r->rows[i];
+  lg_k_gemm_f32(r->v + r->x.start[i], r->m + r->y.start[i], r->u + i * r->u_step, rows, ci, co, co, ci, ci, 0, 0, 1, 0);
+}
+
+/* Rows of dw from dU; then rows of U, where dx needs it, in their place. */
+static void backward_weights(void *context, int64_t tile) {
+  const winograd_run *r = context;
+  weights_grad_tile(r, tile);
+  if (r->dx.data) weights_tile(r, tile);
+}
+
+static void backward_write(void *context, int64_t slot) {
+  const winograd_run *r = context;
+  const int64_t first = slot * r->units / r->slots * r->an_image, end = (slot + 1) * r->units / r->slots * r->an_image;
+  input_grad_tiles(r, r->v, first, first, end - first, slot);
+}
+
+static void backward_by_point(winograd_run *r) {
+  const int64_t weights = r->c->co / CHUNK, chunks = ceil_div(r->tiles, CHUNK);
+  lg_parallel(chunks + (r->dw ? 0 : weights), backward_read, r);
+  if (r->dw) {
+    lg_parallel(r->matrices, weights_grad_product, r);
+    lg_parallel(weights, backward_weights, r);
   }
-  const int64_t first = tile * r->units / slots * r->an_image, end = (tile + 1) * r->units / slots * r->an_image;
-  input_grad_tiles(r, r->dv, first, first, end - first, tile);
+  if (r->dx.data) {
+    lg_parallel(r->matrices, input_grad_product, r);
+    lg_parallel(r->slots, backward_write, r);
+  }
 }
 
 /* -- passes
@@ -394,14 +412,11 @@ void lg_conv_winograd_bwd(float *dx, float *dw, const float *dy, const float *x,
   r.y.data = (float *)dy;
   r.dx.data = dx;
   memset(r.zeros, 0, (size_t)widest(c) * sizeof(float));
-  const int64_t weights = dx ? c->co / CHUNK : 0, gradients = dw ? c->co / CHUNK : 0;
   if (r.by_point) {
-    lg_parallel(ceil_div(r.tiles, CHUNK) + weights, backward_read, &r);
-    lg_parallel(r.matrices, backward_product, &r);
-    lg_parallel((dx ? r.slots : 0) + gradients, backward_write, &r);
+    backward_by_point(&r);
   } else {
-    if (dx) lg_parallel(weights, weights_only, &r);
+    if (dx) lg_parallel(c->co / CHUNK, weights_only, &r);
     lg_parallel(r.slots, backward_slot, &r);
-    if (dw) lg_parallel(gradients, weights_grad_only, &r);
+    if (dw) lg_parallel(c->co / CHUNK, weights_grad_only, &r);
   }
 }

@@ -66,6 +66,10 @@ typedef struct lg_op {
   lg_status (*infer)(const lg_call *c);
   lg_status (*forward)(const lg_call *c);
   lg_status (*backward)(const lg_call *c);
+  /* Optional, for an op that costs little beside its output's memory: computes the output (an absorbed gate's, where
+   * there is one) in backward, from what `reads` lists and what was saved. The same bits, and nothing else changes.
+   * With it, the plan does not keep the output from forward to backward. */
+  lg_status (*again)(const lg_call *c);
   /* Optional. Bytes kept from forward to backward, and of scratch for either call; FLOPs of forward. */
   size_t (*saved_bytes)(const lg_call *c);
   size_t (*work_bytes)(const lg_call *c, int backward);

@@ -204,15 +204,23 @@ static lg_status resolve(norm_run *r, double *slope) {
   return lg_gate_resolve(&r->lambda, slope, r->gate);
 }
 
-static lg_status forward(const lg_call *c) {
+/* The output from the statistics in use. */
+static lg_status again(const lg_call *c) {
   norm_run r = {0};
   cut(&r, c);
   lay_out(&r);
   LG_TRY(resolve(&r, NULL));
-  if (c->training) LG_TRY(batch_statistics(&r));
   coefficients(&r);
   lg_parallel(r.tiles, forward_tile, &r);
   return LG_OK;
+}
+
+static lg_status forward(const lg_call *c) {
+  norm_run r = {0};
+  cut(&r, c);
+  lay_out(&r);
+  if (c->training) LG_TRY(batch_statistics(&r));
+  return again(c);
 }
 
 /* The gate's backward over a piece: gives the gradient of the sum before it, which replaces the gate's own gradient or
@@ -324,6 +332,7 @@ const lg_op lg_op_batch_norm = {
     .infer = infer,
     .forward = forward,
     .backward = backward,
+    .again = again,
     .saved_bytes = saved_bytes,
     .work_bytes = work_bytes,
     .flops = flops,
