@@ -20,6 +20,7 @@ typedef struct lg_graph lg_graph;
 typedef struct lg_optim lg_optim;
 typedef struct lg_loader lg_loader;
 typedef struct lg_h5 lg_h5;
+typedef struct lg_onnx lg_onnx;
 
 /* -- runtime (core/) ------------------------------------------------------------------------------------------ */
 
@@ -334,6 +335,25 @@ lg_status lg_h5_shape(int32_t *rank, int64_t *shape, int32_t *dtype, lg_h5 *f, c
 /* Variable-length UTF-8 strings: text holds n of them, one after another, each ended by a zero byte. */
 lg_status lg_h5_write_texts(lg_h5 *f, const char *object, const char *text, int64_t n);
 lg_status lg_h5_read_texts(char **text, int64_t *n, lg_h5 *f, const char *object);
+
+/* -- ONNX (io/onnx.c) --------------------------------------------------------------------------------------------- */
+
+/* An empty model with the version of the format and of ONNX's operator set. Values are known by name; whether what is
+ * added makes a valid model is the caller's business. */
+lg_status lg_onnx_new(lg_onnx **out, const char *name, int64_t ir_version, int64_t opset);
+void lg_onnx_free(lg_onnx *m);                                          /* NULL is fine */
+lg_status lg_onnx_meta(lg_onnx *m, const char *key, const char *value); /* an entry of metadata_props */
+/* An input (output = 0) or output (1) of the graph, of floats; dimension -1: the batch, named so. */
+lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t rank, const int64_t *shape);
+/* A constant (initializer): f32 and f64 are written as float, i32 as int64. */
+lg_status lg_onnx_tensor(lg_onnx *m, const char *name, const lg_tensor *t);
+/* A node with one output; its inputs and attributes follow. */
+lg_status lg_onnx_node(lg_onnx *m, const char *op, const char *name, const char *output);
+lg_status lg_onnx_node_input(lg_onnx *m, const char *value);
+lg_status lg_onnx_attr_int(lg_onnx *m, const char *attr, int64_t value);
+lg_status lg_onnx_attr_ints(lg_onnx *m, const char *attr, const int64_t *values, int32_t n);
+/* Writes the file at one instant (lg_file_replace); at most 2 GiB, as protobuf allows. */
+lg_status lg_onnx_save(lg_onnx *m, const char *path);
 
 /* -- files (io/file.c) -------------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@ local lg = {}
 -- Modules that scripts use, for completion and for the message on an unknown name.
 local MODULES = {
   "bench", "compare", "data", "errors", "export", "gate", "h5", "models", "nn", "optim", "paths", "plot", "probe",
-  "recipe", "repl", "stats", "store", "swap", "sweep", "train", "trained",
+  "recipe", "repl", "safetensors", "stats", "store", "swap", "sweep", "train", "trained",
 }
 
 local function is_module(name)

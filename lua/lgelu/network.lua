@@ -298,6 +298,29 @@ function methods:tensor(name, what)
   return tensor.wrap(out[0])
 end
 
+--- Takes parameters and states by name from a safetensors file, as `lgelu export RUN --weights FILE` writes it. What
+-- only one of the two has, or has in another shape, is an error, and nothing is taken.
+function methods:load_weights(path)
+  local tensors, views = require("lgelu.safetensors").read(path), {}
+  for _, list in ipairs({ self.params, self.states }) do
+    for _, leaf in ipairs(list) do
+      local stored, own = tensors[leaf.name], self:tensor(leaf.name)
+      if not stored then errors.fail("%s: '%s' is missing%s", path, leaf.name, errors.suggest(leaf.name, tensors)) end
+      local found, expected = table.concat(stored.shape, ", "), table.concat(own.shape, ", ")
+      if found ~= expected or not stored.dtype:find("^f") then
+        errors.fail("%s: '%s' is %s[%s], expected %s[%s]", path, leaf.name, stored.dtype, found, own.dtype, expected)
+      end
+      views[leaf.name] = own
+    end
+  end
+  for name in pairs(tensors) do
+    if not views[name] then errors.fail("%s: the network has no '%s'%s", path, name, errors.suggest(name, views)) end
+  end
+  for name, own in pairs(views) do
+    check(lib.lg_tensor_copy(own, tensors[name]))
+  end
+end
+
 --- A kept node's value (logits, loss, score) as a flat list of numbers, after a forward.
 function methods:tensor_values(id)
   local out, list = ffi.new("lg_tensor *[1]"), {}

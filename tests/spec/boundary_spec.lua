@@ -48,7 +48,8 @@ end
 
 --- How what a call gives is given back, by the argument's type.
 local FREE = { ["lg_tensor**"] = lib.lg_tensor_free, ["lg_graph**"] = lib.lg_graph_free, ["char**"] = lib.lg_text_free,
-  ["lg_optim**"] = lib.lg_optim_free, ["lg_loader**"] = lib.lg_loader_free, ["lg_h5**"] = lib.lg_h5_discard }
+  ["lg_optim**"] = lib.lg_optim_free, ["lg_loader**"] = lib.lg_loader_free, ["lg_h5**"] = lib.lg_h5_discard,
+  ["lg_onnx**"] = lib.lg_onnx_free }
 local good, folder = {}, nil
 
 local function tensor(dtype, ...)
@@ -72,7 +73,11 @@ setup(function()
   check(lib.lg_loader_new(loader, x, y, ffi.new("int64_t[2]", { 0, 1 }), 2, 1, 0, 1, nil, nil, 0))
   check(lib.lg_h5_open(h5, folder .. "/a.h5", "w"))
   check(lib.lg_h5_write(h5[0], "/x", x))
-  good = { ["lg_tensor*"] = x, ["lg_graph*"] = net.graph, ["lg_optim*"] = ffi.gc(optim[0], lib.lg_optim_free),
+  local onnx = ffi.new("lg_onnx *[1]")
+  check(lib.lg_onnx_new(onnx, "graph", 7, 13))
+  check(lib.lg_onnx_node(onnx[0], "Relu", "node", "out"))
+  good = { ["lg_onnx*"] = ffi.gc(onnx[0], lib.lg_onnx_free), ["lg_tensor*"] = x,
+    ["lg_graph*"] = net.graph, ["lg_optim*"] = ffi.gc(optim[0], lib.lg_optim_free),
     ["lg_loader*"] = ffi.gc(loader[0], lib.lg_loader_free), ["lg_h5*"] = h5[0], labels = y, network = net }
 end)
 teardown(function()

@@ -9,6 +9,7 @@ return {
   "ls",
   "compare",
   "swap",
+  "export",
   "repl",
   "data",
   "doctor",

@@ -1,0 +1,104 @@
+--- lg.export: a trained run for the tools that take it from here: ONNX, VNN-LIB, calibration samples, safetensors.
+--   t = lg.trained.open("runs/mlp_fmnist-1a2b3c4d-s1")
+--   lg.export.onnx(t, "net.onnx", { relu = true })
+-- The ONNX network takes the data set's numbers times their scale (pixels in [0, 1]; no mean, no deviation: those are
+-- in the first layer) and gives logits. The parts are in lua/lgelu/export/; nothing here changes the run.
+local errors = require("lgelu.errors")
+local folded = require("lgelu.folded")
+local json = require("lgelu.recipe.json")
+local onnx = require("lgelu.export.onnx")
+local samples = require("lgelu.export.samples")
+
+local export = {}
+
+-- What an exported file says about its origin: { key, text } in order.
+local function origin(t)
+  local attrs, names, list = t.run.attrs, {}, {}
+  local lambdas = t.net:lambdas()
+  for i, gate in ipairs(t.net.gates) do
+    names[i] = gate.name
+  end
+  local function add(key, value) list[#list + 1] = { key, type(value) == "string" and value or json.encode(value) } end
+  add("lgelu_version", require("lgelu").version)
+  add("run", tostring(attrs.name))
+  add("run_hash", attrs.hash)
+  add("seed", tostring(attrs.seed))
+  add("data", t.set.name)
+  add("data_sha256", attrs.data_sha256)
+  add("checkpoint", t.checkpoint)
+  add("gate_kind", t.config.gate.kind)
+  add("gates", names)
+  if #lambdas > 0 then add("lambda", lambdas) end
+  return list, add
+end
+
+-- What a swap changed, as far as the run's folder knows it ('lgelu swap').
+local function swap_notes(t, add)
+  local report = require("lgelu.swap").read(t.run)
+  for _, part in ipairs({ "val", "test" }) do
+    local found = report and report.checkpoint == t.checkpoint and report[part]
+    if found then
+      add("swap_" .. part .. "_score_before", found.score_before)
+      add("swap_" .. part .. "_score_after", found.score_after)
+      add("swap_" .. part .. "_max_logit_change", found.max_logit_change)
+    end
+  end
+end
+
+local function units(set)
+  local low, high = samples.range(set)
+  if not low then return "the data set's own numbers" .. (set.scale ~= 1 and " x " .. set.scale or "") end
+  return ("pixels / 255, from %g to %g, [channels, height, width]"):format(low, high)
+end
+
+--- Writes the network as ONNX.
+-- @param t  of lgelu.trained.open
+-- @param path  the file; replaced at one instant
+-- @param options  { relu = false: true for ReLU in every gate's place; batch = 1, or "dynamic" }
+-- @return { ops = sorted names, uncommon = those that verifiers do not share, opset, units = the input's, in words }
+-- @raise fails for an op that cannot be exported, with node and line, and for a file that cannot be written
+function export.onnx(t, path, options)
+  local f = folded.of(t, { relu = options.relu, fold_input = true })
+  local g = onnx.graph(f, options.batch ~= "dynamic" and 1 or nil)
+  local meta, add = origin(t)
+  add("relu", options.relu and "true" or "false")
+  add("input_units", units(t.set))
+  if t.set.labels then add("classes", t.set.labels) end
+  if options.relu then swap_notes(t, add) end
+  onnx.write(g, path, tostring(t.run.attrs.name), meta)
+  return { ops = g.ops, uncommon = onnx.uncommon(g), opset = onnx.opset, units = units(t.set) }
+end
+
+--- Writes parameters and states (running statistics) as safetensors, under the names and in the layout that the engine
+-- has: convolutions [out, height, width, in/groups], linear layers [out, in]. network:load_weights reads it back.
+-- @return number of tensors
+function export.weights(t, path)
+  local tensors, count, metadata = {}, 0, {}
+  for _, list in ipairs({ t.net.params, t.net.states }) do
+    for _, leaf in ipairs(list) do
+      tensors[leaf.name], count = t.net:tensor(leaf.name), count + 1
+    end
+  end
+  for _, pair in ipairs((origin(t))) do
+    metadata[pair[1]] = pair[2]
+  end
+  metadata.layout = "convolutions [out, height, width, in/groups], linear [out, in]"
+  require("lgelu.safetensors").write(path, tensors, metadata)
+  return count
+end
+
+--- Writes robustness properties of test samples that the ReLU network gets right: see export/vnnlib.lua.
+-- @param options  { onnx = the ReLU network's file, samples = count, eps = radius in the network's units }
+-- @return number of properties
+function export.vnnlib(t, folder, options)
+  if not (options.eps > 0 and options.eps < math.huge) then
+    errors.usage("--eps: found %s, expected a number above 0, in the network's units (%s)", tostring(options.eps),
+      units(t.set))
+  end
+  return require("lgelu.export.vnnlib").write(t, folder, options.onnx, options)
+end
+
+--- Writes training samples for the calibration of integer quantizers: see export/calibration.lua.
+function export.calibration(t, path, count) require("lgelu.export.calibration").write(t, path, count) end
+
+return export
