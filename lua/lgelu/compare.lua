@@ -38,12 +38,26 @@ local function flatten(config, flat, prefix)
   return flat
 end
 
+-- What runs of one group have in common: the recipe's hash. A fine-tuned run's hash names its parent, whose seed is its
+-- own: there it is the configuration, with the beginning of the parent's hash.
+local function identity(r, config)
+  local parent = config["hardening.parent"]
+  if not parent then return r.hash end
+  config["hardening.parent"] = (parent:match("^(%x*)%-s%d+$") or parent):sub(1, 8)
+  local texts = {}
+  for key, value in pairs(config) do
+    if not IDENTITY[key] then texts[#texts + 1] = key .. "=" .. value end
+  end
+  table.sort(texts)
+  return table.concat(texts, "\n")
+end
+
 local function is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
 
 --- What is compared of one run of a sweep.
 -- @tparam table r record of lgelu.sweep: name, status, seed, hash, config, epochs, gates, best; role where it has one
--- @treturn table name, seed, hash, role, config (key → text), bvs, best (index of the BVS epoch), test (nil without a
--- test set), epochs (count), lambda (at the BVS epoch; nil without), drift
+-- @treturn table name, seed, hash, id (of its group), role, config (key → text), bvs, best (index of the BVS epoch),
+-- test (nil without a test set), epochs (count), lambda (at the BVS epoch; nil without), drift
 -- @raise the work failed: the run is not done, or holds no finite BVS
 function compare.of_record(r)
   if r.status ~= "done" then errors.fail("it is %s, not done", tostring(r.status)) end
@@ -53,6 +67,7 @@ function compare.of_record(r)
     name = r.name, seed = tonumber(r.seed), hash = r.hash, role = r.role, config = flatten(r.config, {}, ""),
     bvs = best.val_score, test = is_finite(best.test_score) and best.test_score or nil, epochs = #epochs.epoch,
   }
+  record.id = identity(r, record.config)
   for e, epoch in ipairs(epochs.epoch) do
     if epoch == best.epoch then record.best = e end
   end
@@ -257,7 +272,7 @@ function compare.groups(records, by)
     chosen[key] = true
   end
   local groups, repeated = split(records, function(record)
-    if not by then return record.hash end
+    if not by then return record.id end
     local values = {}
     for i, key in ipairs(by) do values[i] = tostring(record.config[key]) end
     return table.concat(values, "\n")

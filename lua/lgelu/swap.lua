@@ -130,6 +130,7 @@ function swap.measure(t, options)
   local net, names = t.net, options and options.gates
   local list, states, is_swapped = chosen(net, names), {}, {}
   if #net.gates == 0 then errors.usage("%s: the network has no gates to swap", t.dir) end
+  if not net.gates[1].input then errors.usage("%s: was not opened by swap.open, or with probe = true", t.dir) end
   for i = 1, #net.gates do states[i] = census.gate(net, i) end
   local report = { checkpoint = t.checkpoint, kind = t.config.gate.kind, hash = t.run.attrs.hash, relus = 0,
     epoch = t.run:result().epoch }

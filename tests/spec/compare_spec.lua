@@ -68,6 +68,20 @@ describe("compare", function()
     assert.equal("0.3", result.groups[3].values["gate.t"])
   end)
 
+  it("groups fine-tuned runs over seeds, whose parents differ in theirs", function()
+    local function tuned(seed, parent, hash)
+      return compare.record(runs.fake({ dir = "runs/" .. hash, seed = seed, kind = "lambda_gelu", hash = hash,
+        lambda = { { 1 }, { 2 } }, val_score = { 0.7 + seed / 10 }, config = { name = "t_hardened", seed = seed,
+          gate = { kind = "lambda_gelu" }, hardening = { from = 0, parent = ("%s-s%d"):format(parent, seed) } } }))
+    end
+    local result = compare.groups({ tuned(1, ("ab"):rep(32), "x1"), tuned(2, ("ab"):rep(32), "x2"),
+      tuned(1, ("cd"):rep(32), "x3") })
+    assert.equal(2, #result.groups)
+    assert.equal(2, result.groups[1].seeds)
+    assert.are.same({ "hardening.parent" }, result.keys)
+    assert.equal("abababab", result.groups[1].values["hardening.parent"])
+  end)
+
   it("does not pair with a baseline that differs in more than the gate", function()
     local result = compare.groups(records({
       { kind = "gelu", seed = 1, bvs = 0.80, batch = 64 }, { kind = "lambda_gelu", seed = 1, bvs = 0.82 },
