@@ -84,10 +84,13 @@ local function explain(raised, file)
 end
 
 --- A function of the recipe that may be called later, whose Lua errors are usage errors naming file and line like those
--- of the recipe itself. Errors that lgelu raises on purpose pass through as they are.
+-- of the recipe itself. Errors that lgelu raises on purpose pass through as they are. It is never compiled: compiled
+-- code computes p ^ 2 as p * p, with another last bit here and there, and a run's bits must not depend on how often a
+-- function was called before.
 -- @param fn    function out of the recipe
 -- @param file  the recipe's name
 function sandbox.guard(fn, file)
+  jit.off(fn, true)
   local function handle(raised)
     return errors.is(raised) and raised or explain(raised, file)
   end
@@ -109,6 +112,7 @@ function sandbox.run(source, file, lg)
   local chunk, problem = loadstring(source, "@" .. file)
   if not chunk then errors.usage("%s", full_name(problem, file)) end
   setfenv(chunk, sandbox.environment(lg))
+  jit.off(chunk, true) -- with all functions in it, see guard
   local ok, result = xpcall(chunk, function(raised) return explain(raised, file) end)
   if not ok then errors.usage("%s", result) end
   if type(result) ~= "table" then
