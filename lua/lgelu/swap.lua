@@ -108,7 +108,7 @@ local function measure_part(t, part, list, states, show)
   for _, name in ipairs({ "loss_before", "loss_after", "score_before", "score_after" }) do
     sums[name] = sums[name] / sums.samples
   end
-  sums.drop, sums.gates = sums.score_before - sums.score_after, {}
+  sums.drop, sums.gates = (sums.lost - sums.gained) / sums.samples, {} -- counts: exact, where scores are rounded sums
   for i in ipairs(states) do sums.gates[i] = counted[i]:row(sums.samples) end
   return sums
 end
@@ -120,7 +120,7 @@ end
 -- @return report {
 --   what = "all" or the swapped gates' names with commas, checkpoint, epoch (of the checkpoint), kind (of the gates),
 --   hash, val, test (nil without a test part) = {
---     samples, score_before, score_after, drop (before − after, as a fraction), loss_before, loss_after,
+--     samples, score_before, score_after, drop (before − after, as a fraction, of counts), loss_before, loss_after,
 --     flipped (predictions that changed), lost (of them, right before), gained (right after), max_logit_change,
 --     gates = one row a gate as below },
 --   gates = list of rows of lgelu.census, with swapped = boolean, over both parts,
