@@ -83,7 +83,9 @@ local function keep_gates(b)
 end
 
 --- Builds, plans and fills a network.
--- @param o  { model = declaration or function, gate = resolved gate section, info = { classes =, input_shape = {…} },
+-- @param o  { model = declaration or function, gate = resolved gate section,
+--   info = { classes =, input_shape = {…}, input_dtype = "i32" for ids (default: dtype), label_shape = {…} (default {}:
+--   one label a row; { tokens }: one for each token) },
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
 --   dtype = "f32"|"f64", seed =, where = "file:line" of the model,
 --   probe = boolean: gates' inputs and outputs stay readable (gate_input), for which nothing is computed together,
@@ -92,17 +94,20 @@ end
 function network.new(o)
   local dtype = o.dtype or "f32"
   local b = nn.builder({ dtype = dtype, gate = o.gate, where = o.where })
-  local x = b:input("input", dtype, o.info.input_shape)
+  local x = b:input("input", o.info.input_dtype or dtype, o.info.input_shape)
   local logits = models.build(o.model, b, x, o.info)
   if type(logits) ~= "table" or not logits.id then
     errors.usage("%s: the model returned %s, expected its output node", o.where or "model", tostring(logits))
   end
-  if #logits.shape ~= 2 or logits.shape[2] ~= o.info.classes then
-    errors.usage("%s: the model's output '%s' is [%s], expected [batch, %d] for %d classes", o.where or "model",
-      logits.name, table.concat(logits.shape, ", "), o.info.classes, o.info.classes)
+  local label_shape = o.info.label_shape or {}
+  local found, expected = table.concat(logits.shape, ", "),
+    table.concat({ "batch", table.concat(label_shape, ", "), o.info.classes }, ", "):gsub(", , ", ", ")
+  if found ~= expected then
+    errors.usage("%s: the model's output '%s' is [%s], expected [%s] for %d classes", o.where or "model", logits.name,
+      found, expected, o.info.classes)
   end
   local description = b:describe()
-  local labels = b:input("labels", "i32", {})
+  local labels = b:input("labels", "i32", label_shape)
   local loss
   if o.loss == "mse" then
     loss = b:op("mse", { logits, b:op("one_hot", { labels }, { classes = o.info.classes }, "targets") }, nil, "loss")
@@ -144,7 +149,8 @@ function network.of(resolved, set, options)
   options = options or {}
   local net = network.new({
     model = resolved.model, gate = config.gate, where = resolved.where("model"), seed = resolved.seed,
-    info = { classes = set.classes, input_shape = set.input_shape },
+    info = { classes = set.classes, input_shape = set.input_shape, input_dtype = set.input_dtype,
+      label_shape = set.label_shape },
     loss = config.train.loss, label_smoothing = config.train.label_smoothing,
     batch = math.max(config.train.batch, config.train.eval_batch),
     training = options.training, probe = options.probe,

@@ -2,43 +2,13 @@
 -- (tests/ref/golden_resnet.py): loss to 1e-4, λ to 1e-5 in float32; the float64 build of the same graph to 1e-9. Then
 -- running statistics, and the loss in evaluation mode.
 local C = require("lgelu.C")
+local golden_kit = require("tests.spec.support.golden")
 local network = require("lgelu.network")
 local optim = require("lgelu.optim")
-local cjson = require("cjson")
-local ffi, lib, check = C.ffi, C.lib, C.check
+local lib, check = C.lib, C.check
+local draw, fill, new, largest = golden_kit.draw, golden_kit.fill, golden_kit.tensor, golden_kit.largest
 
-local file = assert(io.open("tests/ref/golden_resnet.json"))
-local golden = cjson.decode(file:read("*a"))
-file:close()
-
--- draw() of golden_resnet.py: n values in [-bound, bound).
-local function draw(stream, n, bound)
-  local list = {}
-  for i = 0, n - 1 do
-    local z = (ffi.cast("uint64_t", stream) * 2ULL ^ 32 + 1ULL + i) * 0x9E3779B97F4A7C15ULL
-    z = bit.bxor(z, bit.rshift(z, 30)) * 0xBF58476D1CE4E5B9ULL
-    z = bit.bxor(z, bit.rshift(z, 27)) * 0x94D049BB133111EBULL
-    z = bit.bxor(z, bit.rshift(z, 31))
-    list[i + 1] = tonumber(ffi.new("float", (2 * tonumber(bit.rshift(z, 40)) / 2 ^ 24 - 1) * bound))
-  end
-  return list
-end
-
-local POINTER = { f32 = "float *", f64 = "double *", i32 = "int32_t *" }
-
-local function fill(t, dtype, values)
-  local p = ffi.cast(POINTER[dtype], lib.lg_tensor_data(t))
-  for i, v in ipairs(values) do
-    p[i - 1] = v
-  end
-end
-
-local function new(dtype, shape, values)
-  local out = ffi.new("lg_tensor *[1]")
-  check(lib.lg_tensor_new(out, lib.lg_list_find("dtype", dtype), #shape, ffi.new("int64_t[8]", shape)))
-  fill(out[0], dtype, values)
-  return ffi.gc(out[0], lib.lg_tensor_free)
-end
+local golden = golden_kit.read("golden_resnet")
 
 local GATE = { kind = "lambda_gelu", reparam = "softplus", t = golden.t, c = golden.c, lambda = golden.lambda0,
   learn = true }
@@ -81,14 +51,6 @@ local function batches(dtype)
     list[step] = { new(dtype, { golden.batch, 3, side, side }, x), new("i32", { golden.batch }, y) }
   end
   return list
-end
-
-local function largest(a, b)
-  local worst = 0
-  for i, v in ipairs(b) do
-    worst = math.max(worst, math.abs(a[i] - v))
-  end
-  return worst
 end
 
 local function run(dtype)

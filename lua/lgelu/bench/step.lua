@@ -18,16 +18,26 @@ step.columns = {
 local PAIR = { "relu", "lambda_gelu" }
 local SEED = 1
 
+-- Class numbers without a short period.
+local function ids(case, shape)
+  local list, n = {}, 1
+  for _, dim in ipairs(shape) do
+    n = n * dim
+  end
+  for i = 1, n do
+    list[i] = (i * 7 + math.floor(i / 11)) % case.info.classes
+  end
+  return tensor.tensor(list, "i32"):reshape(shape)
+end
+
 local function build(case, kind)
   local gate = { kind = kind, reparam = "softplus", t = 0.1, c = 1, init = "gelu", learn = true }
   local net = network.new({ model = case.model, gate = gate, batch = case.batch, seed = SEED, info = case.info })
-  local labels = {}
-  for i = 1, case.batch do
-    labels[i] = i % case.info.classes
-  end
+  local shape = { case.batch, unpack(case.info.input_shape) }
   local trainer = {
     kind = kind, net = net, opt = optim.new(net, { name = "adamw", weight_decay = 0.01 }, gate), steps = 0, times = {},
-    x = tensor.randn({ case.batch, unpack(case.info.input_shape) }, "f32", SEED), y = tensor.tensor(labels, "i32"),
+    x = case.info.input_dtype == "i32" and ids(case, shape) or tensor.randn(shape, "f32", SEED),
+    y = ids(case, { case.batch, unpack(case.info.label_shape or {}) }),
   }
   net:bind(trainer.x, trainer.y)
   return trainer
