@@ -229,6 +229,30 @@ lg_status lg_graph_profile(lg_graph *g, int32_t on);
 lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes,
                              const lg_graph *g, int32_t node);
 
+/* -- enclosures (kernels/enclose) ---------------------------------------------------------------------------------- */
+
+/* What lua/lgelu/certificate.lua carries through a network; docs/CERTIFICATE.md says what they mean. An enclosure is an
+ * f64 tensor [4, rows, …]: centre and radius of an interval that holds the exact value of the smooth network, then
+ * centre and radius of one that holds ReLU network minus smooth network. A number that is not finite means "anything".
+ * All tensors are contiguous f64, out has its shape already. */
+
+/* Linear: in[4, rows, …, k], weight[n, k]; convolution: in[4, rows, h, w, c], weight[n, kh, kw, c/groups], `top` and
+ * `left` zeros before the image, those behind by out's shape. bias[n] or NULL. */
+lg_status lg_enclose_affine(lg_tensor *out, const lg_tensor *in, const lg_tensor *weight, const lg_tensor *bias,
+                            int32_t stride_h, int32_t stride_w, int32_t top, int32_t left, int32_t groups);
+/* A gate x·Φ(λx) that becomes ReLU; lambda = ∞: it is ReLU in both. rule 0: how far ReLU is from the gate's own value;
+ * 1: only that it lies 0 to 0.16998/λ above it. out may be in. */
+lg_status lg_enclose_gate(lg_tensor *out, const lg_tensor *in, double lambda, int32_t rule);
+lg_status lg_enclose_add(lg_tensor *out, const lg_tensor *a, const lg_tensor *b);
+/* in[4, rows, h, w, c]; mean 1: the mean of each window, padding counts as zeros; 0: its largest element. */
+lg_status lg_enclose_pool(lg_tensor *out, const lg_tensor *in, int32_t mean, int32_t kernel_h, int32_t kernel_w,
+                          int32_t stride_h, int32_t stride_w, int32_t top, int32_t left);
+/* in[4, rows, k] in front of the last layer weight[n, k], bias[n] (NULL: in are the logits). top[rows] (i32): the class
+ * of the smooth network's largest logit; out[2, rows]: by how much at least that logit is above all others, in the
+ * smooth network and in the ReLU network; above 0: the class is certain. */
+lg_status lg_enclose_margin(lg_tensor *out, lg_tensor *top, const lg_tensor *in, const lg_tensor *weight,
+                            const lg_tensor *bias);
+
 /* -- optimizers (optim/) ----------------------------------------------------------------------------------------- */
 
 /* optimizer: list "optimizer" (sgd adam adamw). Works on all parameters of a planned training graph. */

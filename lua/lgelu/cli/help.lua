@@ -16,6 +16,7 @@ local EXAMPLES = {
   show = "lgelu show runs/*",
   compare = "lgelu compare runs/*",
   swap = "lgelu swap runs/moons-1a2b3c4d-s1 --gates gate2",
+  certify = "lgelu certify runs/moons-1a2b3c4d-s1 --samples 1000",
   figure = "lgelu figure profile runs/moons-1a2b3c4d-s1 -o profile.png",
   export = "lgelu export runs/mlp_fmnist-1a2b3c4d-s1 --relu -o net.onnx",
   repl = "lgelu repl -e 'print(lg.gate.value(1, 2))'",

@@ -10,6 +10,7 @@ return {
   "compare",
   "swap",
   "export",
+  "certify",
   "repl",
   "data",
   "doctor",

@@ -1,0 +1,103 @@
+--- lgelu certify: a proved bound on what replacing all gates by ReLU does to each logit, beside what is observed. The
+-- numbers are lgelu.certificate's, the layout lgelu.table's.
+
+local errors = require("lgelu.errors")
+
+local verb = {}
+
+verb.summary = "Certify a run's swap to ReLU: proved bounds on each logit's change, samples that keep their class."
+
+function verb.setup(parser)
+  parser:argument("run", "A finished run, by folder or name.")
+  parser:option("--samples", "Only the first N test samples."):argname("N"):convert(tonumber)
+  parser:option("--eps", "Bounds for all inputs within E of a sample, where pixels lie in 0..1."):argname("E")
+    :convert(tonumber):default("0")
+  parser:option("--box", "The box of inputs of the last columns, as LOW,HIGH before normalization; default: what the "
+    .. "samples span."):argname("LOW,HIGH")
+  parser:option("--format", "text, markdown, csv (all digits, the table of logits) or latex."):argname("NAME")
+    :default("text")
+  parser:epilog("The certificate is stored under /swap/certificate of run.h5; docs/CERTIFICATE.md says what is proved. "
+    .. "value: each gate at its own value on the sample; constant: each gate by 0 ≤ ReLU − f ≤ 0.16998/λ alone. "
+    .. "Certified: samples whose class provably stays. Tightness: observed/bound over samples and logits. Violations: "
+    .. "samples outside their bounds; more than 0 would be a fault.")
+end
+
+local function box_of(text)
+  if not text then return nil end
+  local low, high = text:match("^%s*([^,]+),([^,]+)$")
+  low, high = tonumber(low), tonumber(high)
+  if not low or not high then errors.usage("--box '%s': expected LOW,HIGH, two numbers", text) end
+  return { low, high }
+end
+
+local function logit_table(report)
+  local columns = {
+    { title = "logit", format = "%d" }, { title = "observed", format = "%.4g" },
+    { title = "bound (value)", format = "%.4g" }, { title = "bound (constant)", format = "%.4g" },
+    { title = "box, least", format = "%.4g" }, { title = "box, greatest", format = "%.4g" },
+  }
+  local rows = {}
+  for j = 1, report.classes do
+    rows[j] = { j - 1, report.observed[j], report.value.bound[j], report.constant.bound[j], report.box.lo[j],
+      report.box.hi[j] }
+  end
+  return columns, rows
+end
+
+local function rule_table(report)
+  local columns = {
+    { title = "rule", align = "left" }, { title = "samples", format = "%d" }, { title = "certified", format = "%d" },
+    { title = "violations", format = "%d" }, { title = "tightness 5 %", format = "%.3g" },
+    { title = "median", format = "%.3g" }, { title = "95 %", format = "%.3g" }, { title = "greatest", format = "%.6g" },
+  }
+  local rows = {}
+  for i, name in ipairs({ "value", "constant" }) do
+    local rule = report[name]
+    local q = rule.tightness
+    rows[i] = { name, report.samples, rule.certified, rule.violations, q.q05, q.median, q.q95, q.max }
+  end
+  return columns, rows
+end
+
+local function write(run, report, format)
+  local render = require("lgelu.table").render
+  if format == "csv" then
+    io.write(render(logit_table(report)))
+    return
+  end
+  local note = format == "latex" and "%% %s\n" or "%s\n"
+  local near = report.eps > 0 and (", inputs within %g of them"):format(report.eps) or ""
+  local parts = { note:format(("%s: every gate replaced by ReLU (%s checkpoint); %d %s samples%s"):format(run.dir,
+    report.checkpoint, report.samples, report.part, near)) }
+  local columns, rows = rule_table(report)
+  parts[#parts + 1] = render(columns, rows, format)
+  columns, rows = logit_table(report)
+  parts[#parts + 1] = render(columns, rows, format)
+  parts[#parts + 1] = note:format("Box: " .. report.box.what .. ".")
+  parts[#parts + 1] = note:format(("In float32 %d of %d samples change their class, %d certified ones among them; "
+    .. "float32 logits are within %.3g of the float64 ones."):format(report.flipped, report.samples,
+    report.value.contradicted + report.constant.contradicted, report.rounding))
+  parts[#parts + 1] = note:format(("Stored in %s under /swap/certificate."):format(run.path))
+  io.write(table.concat(parts, "\n"))
+end
+
+-- The last weights of a hardened run, whose best epoch may lie before its gates are hard.
+local function open(name)
+  local store, trained = require("lgelu.store"), require("lgelu.trained")
+  local hardened = store.open(store.resolve(name)):config().hardening
+  return trained.open(name, { checkpoint = hardened and "last" or "best" })
+end
+
+function verb.run(given)
+  local certificate, tables = require("lgelu.certificate"), require("lgelu.table")
+  tables.check(given.format)
+  local box = box_of(given.box)
+  local t = open(given.run)
+  local report = certificate.of(t, { samples = given.samples, eps = given.eps, box = box })
+  report.checkpoint = t.checkpoint
+  certificate.write(t.dir, report)
+  write(t.run, report, given.format)
+  return 0
+end
+
+return verb
