@@ -1,8 +1,8 @@
 --- certificate: a proved bound on every logit's change when all gates of a trained network become ReLU, for each sample
 -- and for a whole box of inputs, beside the change that is observed. docs/CERTIFICATE.md says what is proved.
 --
--- What it is: the bookkeeping over samples. What it is not: the intervals (src/kernels/enclose.c), their way through the
--- network (certificate/walk.lua), the network they are compared with (certificate/twin.lua), the place in run.h5
+-- What it is: the bookkeeping over samples. What it is not: the intervals (src/kernels/enclose.c), their way through
+-- the network (certificate/walk.lua), the network they are compared with (certificate/twin.lua), the place in run.h5
 -- (certificate/stored.lua) or layout (cli/certify.lua).
 local C = require("lgelu.C")
 local base = require("lgelu.tensor.base")
@@ -188,7 +188,8 @@ end
 
 local function finish_rule(rule, n, classes)
   return {
-    bound = list_of(rule.bound, classes), sample_bound = list_of(rule.sample_bound, n), margin = list_of(rule.margin, n),
+    bound = list_of(rule.bound, classes), sample_bound = list_of(rule.sample_bound, n),
+    margin = list_of(rule.margin, n),
     certified = rule.certified, violations = rule.violations, contradicted = rule.contradicted or 0,
     tightness = quantiles(rule.tightness),
   }

@@ -17,6 +17,7 @@ local OPTIONAL = {
   ["lg_loader_new.mean"] = true, ["lg_loader_new.sd"] = true, ["lg_tensor_new.shape"] = true,
   ["lg_tensor_view.shape"] = true, ["lg_tensor_view.strides"] = true, ["lg_sha256.data"] = true,
   ["lg_file_replace.data"] = true, ["lg_rng_permutation.perm"] = true, ["lg_h5_write_texts.text"] = true,
+  ["lg_enclose_affine.bias"] = true, ["lg_enclose_margin.weight"] = true, ["lg_enclose_margin.bias"] = true,
 }
 --- Counts of what the caller's arrays hold: only the caller can know that they are too large.
 local COUNTS = { n = true, bytes = true, text_bytes = true, max = true, rank = true, channels = true, n_inputs = true,

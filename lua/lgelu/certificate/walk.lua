@@ -30,7 +30,7 @@ local function lambda_of(node)
     errors.fail("'%s' is a %s that stays in the ReLU network: the certificate knows gates that become ReLU", node.name,
       node.kind)
   end
-  if not (lambda > 0) then errors.fail("'%s' has λ = %g: the certificate needs one above 0", node.name, lambda) end
+  if lambda <= 0 then errors.fail("'%s' has λ = %g: the certificate needs one above 0", node.name, lambda) end
   return lambda
 end
 
