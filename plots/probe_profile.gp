@@ -15,6 +15,7 @@ set xrange [G_min - 0.6:G_max + 0.6]
 stats tsv using "lambda" nooutput name "L"
 set yrange [0.9:(L_max < 2 ? 2.2 : 1.3 * L_max)]
 set logscale y
+set ytics (1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 set ylabel (out eq "" ? "λ" : "hardness λ") textcolor rgb ink
 if (out eq "") {
   unset grid

@@ -18,6 +18,9 @@ local PROMPT, CONTINUED = "> ", ">> "
 -- How many instructions of the interpreter pass between two looks at Ctrl-C.
 local POLL_INSTRUCTIONS = 100000
 
+-- How the profiler runs: by lines, every 100 ms of processor time.
+local PROFILER_MODE = "li100"
+
 -- What help() says of each module; those that are not there are left out.
 local MODULES = {
   { "tensor", "lg.tensor{…}, lg.zeros(…): arrays; t.shape, t:totable(), t + u, t:mean(), t[1]" },
@@ -133,6 +136,31 @@ function repl.run(chunk)
   return finish(xpcall(chunk, handler, values))
 end
 
+-- Runs a chunk so that Ctrl-C, which raises the engine's flag, stops it wherever it loops. A hook that counts
+-- instructions polls the flag; compiled traces run no hooks, but the profiler's timer leaves them, and where the flag
+-- is up it then takes the compiler out of the way. What heeds the flag itself, as training does between steps, comes
+-- first: the hook acts when it finds the flag up twice.
+local function run_interruptible(chunk)
+  local lib, profiler = require("lgelu.C").lib, require("jit.profile")
+  local seen, stopped = false, false
+  profiler.start(PROFILER_MODE, function()
+    if lib.lg_interrupted() == 0 or not jit.status() then return end
+    stopped = true
+    jit.off()
+    jit.flush()
+  end)
+  debug.sethook(function()
+    local up = lib.lg_interrupted() ~= 0
+    if up and seen then errors.interrupted("interrupted") end
+    seen = up
+  end, "", POLL_INSTRUCTIONS)
+  local ok, e = repl.run(chunk)
+  debug.sethook()
+  profiler.stop()
+  if stopped then jit.on() end
+  return ok, e
+end
+
 --- Runs text as one chunk, as for -e and standard input.
 -- @tparam string text Lua
 -- @tparam string name of the chunk, for messages
@@ -140,25 +168,10 @@ end
 function repl.run_chunk(text, name)
   local chunk, wrong = repl.compile(text, name)
   if not chunk then errors.fail("%s", wrong) end
-  local ok, e = repl.run(chunk)
+  local ok, e = run_interruptible(chunk)
   if ok then return end
   if errors.is(e, "interrupted") then error(e, 0) end
   errors.fail("%s", pretty.error(e))
-end
-
--- Runs a chunk of the prompt so that Ctrl-C stops it: a hook that counts instructions polls the engine's flag, which
--- the program raises. Compiled traces run no hooks, so the chunk's own functions stay with the interpreter; what they
--- call may be compiled.
-local function run_interruptible(chunk)
-  local lib = require("lgelu.C").lib
-  jit.off(chunk, true)
-  debug.sethook(function()
-    if lib.lg_interrupted() ~= 0 then errors.interrupted("interrupted") end
-  end, "", POLL_INSTRUCTIONS)
-  local ok, e = repl.run(chunk)
-  debug.sethook()
-  lib.lg_interrupt_clear()
-  return ok, e
 end
 
 --- The loop of the prompt.
@@ -244,7 +257,11 @@ function repl.start(options)
   if not has_terminal then terminal = plain_terminal() end
   if not terminal.isatty(0) then return repl.run_chunk(io.read("*a"), "stdin") end
   io.write(("lgelu %s, %s: help() says what is here, Ctrl-D leaves\n"):format(lg.version, jit.version))
-  repl.loop(terminal, run_interruptible)
+  repl.loop(terminal, function(chunk)
+    local ok, e = run_interruptible(chunk)
+    require("lgelu.C").lib.lg_interrupt_clear()
+    return ok, e
+  end)
 end
 
 return repl

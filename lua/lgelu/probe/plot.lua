@@ -8,6 +8,8 @@ local figures = {}
 
 local COLUMNS, LINES = 79, 22 -- of a picture in characters
 
+local PRINTS = { __tostring = function(self) return self.text end }
+
 local function profile(p)
   local rows, any = {}, false
   for i, row in ipairs(p:hardness()) do
@@ -21,6 +23,7 @@ local function profile(p)
 end
 
 local function trajectory(p)
+  if not p.net:lambdas()[1] then errors.fail("no gate of the network has a λ: there is no trajectory to draw") end
   local columns, rows = { "step" }, {}
   for i, g in ipairs(p.net.gates) do columns[i + 1] = "lambda:" .. g.name end
   for _, point in ipairs(p:trajectory()) do
@@ -58,7 +61,7 @@ end
 -- @param what  "profile", "trajectory", or a gate: its histogram
 -- @param file  FILE.png, .svg or .pdf; nil: characters
 -- @param command  how the same figure is made again, for the caption
--- @return the picture as text; or, with file, { picture, table, caption = paths, rows }
+-- @return { text = the picture }, which prints as it; or, with file, { picture, table, caption = paths, rows }
 -- @raise usage error for anything else; fails when there is nothing to draw, as lgelu.plot does
 function figures.draw(p, what, file, command)
   if file ~= nil and type(file) ~= "string" then
@@ -73,7 +76,7 @@ function figures.draw(p, what, file, command)
   end
   local figure, built = make(p, what)
   if file then return plot.draw(figure, built, command, file) end
-  return plot.text(figure, built, COLUMNS, LINES)
+  return setmetatable({ text = plot.text(figure, built, COLUMNS, LINES) }, PRINTS)
 end
 
 return figures

@@ -55,7 +55,7 @@ Value: list of { name, gate (number), lambda, after, drop, loss }, greatest drop
     [[
 what: "profile" (λ of each gate), "trajectory" (λ over the steps: the run's epochs, and each train(n)), or a gate.
 Without file: in characters. file ends in .png, .svg or .pdf; its data (.tsv) and a caption (.txt) appear beside it.
-Value: the picture as text, or the paths.]],
+Value: { text }, or { picture, table, caption } with the paths.]],
   },
   {
     "train", "train(n[, rate])", "n more training steps, in memory only",
