@@ -107,9 +107,15 @@ local function restore(self, before)
   for i = #self.points, (before.points or #self.points) + 1, -1 do self.points[i] = nil end
 end
 
-local function effect(what, before, loss_before, after, loss_after)
+-- before − after as a share of whole samples: exact, where scores are rounded sums.
+local function drop(self, before, after)
+  local samples = self.t.index.val.shape[1]
+  return math.floor((before - after) * samples + 0.5) / samples
+end
+
+local function effect(self, what, before, loss_before, after, loss_after)
   return {
-    what = what, before = before, after = after, drop = before - after, loss_before = loss_before,
+    what = what, before = before, after = after, drop = drop(self, before, after), loss_before = loss_before,
     loss_after = loss_after,
   }
 end
@@ -125,7 +131,7 @@ local function change(self, what, before, make)
     error(e, 0)
   end
   self.stack[#self.stack + 1] = before
-  return effect(what, score, loss, score_after, loss_after), e
+  return effect(self, what, score, loss, score_after, loss_after), e
 end
 
 -- Numbers of the gates that a name, a number or "all" means.
@@ -175,7 +181,7 @@ function Probe:undo()
   local score, loss = self:score()
   restore(self, last)
   self.stack[#self.stack] = nil
-  local made = effect("undone: " .. last.what, score, loss, self:score())
+  local made = effect(self, "undone: " .. last.what, score, loss, self:score())
   made.left = #self.stack
   return report.effect(made)
 end
@@ -264,7 +270,7 @@ function Probe:sensitivity()
       self.net:set_gate(i, { kind = "relu" })
       row.gate, row.before = i, before
       row.after, row.loss = self:score()
-      row.drop = before - row.after
+      row.drop = drop(self, before, row.after)
       self.net:set_gate(i, state)
       rows[i] = row
     end
