@@ -63,6 +63,17 @@ void lg_interrupt_clear(void);
 
 double lg_clock(void); /* seconds, monotonic */
 
+/* Children of this process (core/process.c). words: n of them, the program's path first, one after another, each ended
+ * by a zero byte. What the child prints goes into the file log, which is emptied. It dies when its parent does
+ * (SIGKILL), and Ctrl-C at the terminal reaches the parent alone. */
+lg_status lg_process_start(int64_t *pid, const char *words, int32_t n, const char *log);
+/* Waits until one of the children ends: which (0-based) and its status, an exit status or minus the signal that ended
+ * it; that child must then not be named again. which = -1 when the seconds (0 to 1e6) are over, or after Ctrl-C. */
+lg_status lg_process_wait(int32_t *which, int32_t *status, const int64_t *pids, int32_t n, double seconds);
+lg_status lg_process_sleep(double seconds); /* or until Ctrl-C */
+/* Ctrl-C for one child; force other than 0: SIGKILL. Refuses what is no child (any more). */
+lg_status lg_process_stop(int64_t pid, int32_t force);
+
 /* Philox4x32-10. Uniform in [0,1) with 53 bits and standard normal, as pure functions of (seed, stream, index). */
 double lg_rng_uniform(uint64_t seed, uint64_t stream, uint64_t index);
 double lg_rng_normal(uint64_t seed, uint64_t stream, uint64_t index);

@@ -34,12 +34,13 @@ local function read_file(path)
   return text
 end
 
---- Names of the recipes in lgelu's own folder, sorted.
-function recipe.list()
+--- Names of the recipes (Lua files) in lgelu's own folder, or in another one, sorted.
+function recipe.list(folder)
   local names = {}
   local lfs = require("lfs")
-  if lfs.attributes(paths.recipes, "mode") == "directory" then
-    for entry in lfs.dir(paths.recipes) do
+  folder = folder or paths.recipes
+  if lfs.attributes(folder, "mode") == "directory" then
+    for entry in lfs.dir(folder) do
       local name = entry:match("^(.+)%.lua$")
       if name then names[#names + 1] = name end
     end
@@ -48,17 +49,22 @@ function recipe.list()
   return names
 end
 
---- The file of a recipe: the path itself, with .lua, or a recipe of that name in lgelu's own folder.
-local function find(path)
-  local tried = { path, path .. ".lua", paths.recipes .. "/" .. path, paths.recipes .. "/" .. path .. ".lua" }
+--- Finds a recipe: the path itself, with .lua, or a recipe of that name in lgelu's own folder.
+-- @param path    what a person named
+-- @param folder  lgelu's own folder of such files; default that of recipes
+-- @param what    what they are called in the message; default "recipe"
+-- @return the file's path and its text; a usage error with the nearest name when there is none
+function recipe.find(path, folder, what)
+  folder = folder or paths.recipes
+  local tried = { path, path .. ".lua", folder .. "/" .. path, folder .. "/" .. path .. ".lua" }
   for _, candidate in ipairs(tried) do
     local text = read_file(candidate)
     if text then return candidate, text end
   end
   local _, problem = read_file(path)
-  local names = recipe.list()
+  local names = recipe.list(folder)
   local base = path:match("([^/]*)$"):gsub("%.lua$", "")
-  errors.usage("%s, expected a recipe file or one of %s%s", problem, table.concat(names, ", "),
+  errors.usage("%s, expected a %s file or one of %s%s", problem, what or "recipe", table.concat(names, ", "),
     errors.suggest(base, names))
 end
 
@@ -267,6 +273,7 @@ local function build(t, opts, file, source)
   end
   local layers = { first }
   layers[#layers + 1] = choose_budget(budgets, opts.budget, where)
+  for _, layer in ipairs(opts.layers or {}) do layers[#layers + 1] = layer end
   layers[#layers + 1] = last
   local result = resolve.layers(layers, inline)
   local resolved = {
@@ -284,7 +291,8 @@ end
 --- Resolves the text of a recipe.
 -- @param source  Lua text
 -- @param file    its name, for messages and, less folder and .lua, for the run's name
--- @param opts    { overrides = list of "key=value", budget = name or nil, seed = integer or nil }
+-- @param opts    { overrides = list of "key=value", budget = name or nil, seed = integer or nil, layers = list of a
+--   sweep's layers (see resolve.lua) between budget and command line, or nil }
 -- @return resolved recipe (see the top of this file); usage errors name file and line, or the command line
 function recipe.from_text(source, file, opts)
   return build(sandbox.run(source, file, require("lgelu")), opts or {}, file, source)
@@ -294,7 +302,7 @@ end
 -- @param path  a file, with or without .lua, or the name of a recipe in lgelu's own folder ("mlp_fmnist")
 -- @param opts  as for from_text
 function recipe.load(path, opts)
-  local file, source = find(path)
+  local file, source = recipe.find(path)
   return recipe.from_text(source, file, opts)
 end
 

@@ -3,6 +3,7 @@
 -- arguments with lua-argparse, run = function(args) returning the exit status (nil: 0) }. Verbs that work are here.
 return {
   "run",
+  "sweep",
   "harden",
   "figure",
   "show",

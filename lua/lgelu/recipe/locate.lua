@@ -65,9 +65,10 @@ end
 
 --- Reads the lines of all keys.
 -- @param source  the recipe's text
--- @return table key path → line ("gate.t" → 7; the last one wins, as in Lua)
+-- @return table key path → line ("gate.t" → 7; the last one wins, as in Lua); table key path → place in the text, a
+--   number that grows from key to key
 function locate.lines(source)
-  local lines, stack, blocks = {}, { { path = nil, pending = nil } }, 0
+  local lines, places, stack, blocks = {}, {}, { { path = nil, pending = nil } }, 0
   local tokens = tokenize(source)
   for i, token in ipairs(tokens) do
     local frame, text = stack[#stack], token.text
@@ -90,11 +91,12 @@ function locate.lines(source)
       local key, line = key_before(tokens, i)
       if key then
         frame.pending = key
-        lines[frame.path and frame.path .. "." .. key or key] = line
+        local path = frame.path and frame.path .. "." .. key or key
+        lines[path], places[path] = line, i
       end
     end
   end
-  return lines
+  return lines, places
 end
 
 --- The line of one key, or of the nearest thing that encloses it.

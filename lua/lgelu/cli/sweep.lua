@@ -1,0 +1,62 @@
+--- lgelu sweep: many runs out of one file. The work is lgelu.sweep's.
+
+local args = require("lgelu.cli.args")
+local errors = require("lgelu.errors")
+
+local sweep = {}
+
+sweep.summary = "Train the many runs that a sweep file declares; goes on where it was stopped."
+
+function sweep.setup(parser)
+  parser:argument("sweep", "Sweep file, or the name of one of lgelu's own (fig1); with --only: a sweep's folder.")
+  parser:argument("overrides", "key=value: a key of every run's recipe, or the sweep's recipe, seeds, name, after.")
+    :argname("<key=value>"):args("*")
+  parser:option("--budget", "Scale of the sweep: smoke, short, desk or full."):argname("NAME")
+  parser:option("--seed", "One seed, in place of the file's."):argname("N"):convert(args.integer("--seed", 0))
+  parser:option("--jobs", "Runs at a time; default: as many as there are cores."):argname("N")
+    :convert(args.integer("--jobs", 1, args.MOST_THREADS))
+  parser:option("--threads", "Threads of each run; default: its share of the cores."):argname("N")
+    :convert(args.integer("--threads", 1, args.MOST_THREADS))
+  parser:option("--out", "Folder of the sweep; default runs/sweeps/<name>."):argname("DIR"):convert(args.text("--out"))
+  parser:flag("--retry", "Try runs again that failed.")
+  parser:flag("--dry-run", "Print the runs with their hashes and states; train nothing.")
+  parser:option("--only", "Train this run of the sweep's folder, in this process."):argname("RUN")
+    :convert(args.text("--only"))
+  parser:flag("--quiet", "Print the sweep's folder alone.")
+  parser:epilog([[
+A sweep file returns { name=, recipe=, grid=, set=, baseline=, seeds=, after=, budgets= }:
+  recipe    the base: a recipe's name or file
+  grid      ["gate.t"] = {0.1, 0.3}, …: all combinations; or a list of cells { ["gate.t"] = 0.1 }; or a function that
+            returns either. A cell may also have recipe = (another base) and label = (its name in figures).
+  set       keys of recipes for all runs              baseline  a cell, or a list of them, run beside the grid
+  seeds     a list, such as {1, 2, 3}                 after     "swap": gates are replaced by ReLU and measured
+  budgets   by name (smoke, short, desk, full): any of these keys, or keys of recipes
+Values: recipe < its budget of that name < set < the sweep's budget < cell < command line.
+Runs that are done are kept by their hash, interrupted ones go on, failed ones are tried again with --retry.]])
+end
+
+-- Options that go with --only are few: it is the process of one run.
+local function only(given)
+  for _, name in ipairs({ "budget", "seed", "jobs", "out", "retry", "dry_run" }) do
+    if given[name] then errors.usage("sweep: --only takes a sweep's folder, --threads and --quiet") end
+  end
+  if #given.overrides > 0 then errors.usage("sweep: --only takes no key=value: the folder says what is trained") end
+  return require("lgelu.sweep").run_one(given.sweep, given.only, { threads = given.threads, quiet = given.quiet })
+end
+
+function sweep.run(given)
+  if given.only then return only(given) end
+  local lgelu_sweep = require("lgelu.sweep")
+  local plan = lgelu_sweep.load(given.sweep, { overrides = given.overrides, budget = given.budget, seed = given.seed })
+  local dir = given.out or lgelu_sweep.folder(plan)
+  if given.dry_run then
+    io.write(("sweep %s, %d runs in %s\n"):format(plan.name, #plan.runs, dir), lgelu_sweep.list(plan, dir))
+    return 0
+  end
+  local status = lgelu_sweep.run(plan,
+    { out = dir, jobs = given.jobs, threads = given.threads, retry = given.retry, quiet = given.quiet })
+  if given.quiet then io.write(dir, "\n") end
+  return status
+end
+
+return sweep

@@ -1,0 +1,162 @@
+--- Sweeps: a Lua file that declares many runs → their folders, each trained by a process of its own. The one module of
+-- the sweep that others call; `lgelu sweep` is its command. What it is not: training (lgelu.train) or figures.
+-- The parts: sweep/file.lua (file → plan), sweep/grid.lua (cells), sweep/folder.lua (plan and states on the disk),
+-- sweep/cell.lua (one run), sweep/pool.lua (processes), sweep/board.lua (what is shown).
+local C = require("lgelu.C")
+local board = require("lgelu.sweep.board")
+local cell = require("lgelu.sweep.cell")
+local errors = require("lgelu.errors")
+local file = require("lgelu.sweep.file")
+local folder = require("lgelu.sweep.folder")
+local pool = require("lgelu.sweep.pool")
+
+local sweep = {
+  load = file.load,
+  run_one = cell.run,
+}
+
+--- The folder of a plan where none is named.
+function sweep.folder(plan)
+  return folder.root .. "/" .. plan.name
+end
+
+-- Locks --------------------------------------------------------------------------------------------------------------
+
+-- Calls fn while this process alone has the sweep's folder.
+local function alone(dir, fn)
+  C.check(C.lib.lg_dir_make(dir))
+  local lock = C.ffi.new("int32_t[1]")
+  C.check(C.lib.lg_lock_take(lock, dir))
+  local ok, a = xpcall(fn, function(e) return errors.is(e) and e or debug.traceback(tostring(e), 2) end)
+  C.lib.lg_lock_release(lock[0])
+  if not ok then error(a, 0) end
+  return a
+end
+
+-- Running ------------------------------------------------------------------------------------------------------------
+
+-- What is to be done of a plan: runs to start; list of { entry, message } that stay failed.
+local function sort_out(dir, plan, retry)
+  local work = { jobs = {}, failed = {}, done = 0, states = {} }
+  for _, entry in ipairs(plan.runs) do
+    local status, message = folder.status(dir, plan, entry)
+    if status == "done" then
+      work.done = work.done + 1
+    elseif status == "damaged" or (status == "failed" and not retry) then
+      work.failed[#work.failed + 1] = { entry = entry, message = message }
+      status = "failed"
+    else
+      work.jobs[#work.jobs + 1] = entry
+      status = "queued"
+    end
+    work.states[entry.run] = { status = status, label = entry.label, seed = entry.seed, error = message }
+  end
+  return work
+end
+
+-- state.json as it is now.
+local function save_state(self)
+  local counts = self.counts
+  folder.write_state(self.dir, { name = self.plan.name, budget = self.plan.budget, runs = self.work.states,
+    done = counts.done, failed = counts.failed, queued = counts.queued, jobs = self.parallel, threads = self.threads })
+end
+
+local function start_run(self, job)
+  self.counts.queued = self.counts.queued - 1
+  self.work.states[job.entry.run].status = "running"
+  self.board:started(job)
+  save_state(self)
+end
+
+local function end_run(self, job, status, message, seconds)
+  local state, counts = self.work.states[job.entry.run], self.counts
+  state.status, state.error, state.seconds = status, message, seconds
+  if status == "done" then
+    counts.done = counts.done + 1
+  elseif status == "failed" then
+    counts.failed = counts.failed + 1
+    self.work.failed[#self.work.failed + 1] = { entry = job.entry, message = message }
+  end
+  self.board:ended(job, status, message, seconds)
+  save_state(self)
+end
+
+local function report(self)
+  local work = self.work
+  self.board:line("%d of %d runs done in %s", self.counts.done, #self.plan.runs, self.dir)
+  if #work.failed == 0 then return 0 end
+  local lines = {}
+  for i, item in ipairs(work.failed) do
+    lines[i] = ("  %s, seed %d (%s): %s"):format(item.entry.label, item.entry.seed, item.entry.run,
+      (item.message:gsub("\n", "\n    ")))
+  end
+  errors.fail("%d of %d runs failed; --retry tries them again:\n%s", #work.failed, #self.plan.runs,
+    table.concat(lines, "\n"))
+end
+
+local function run_pool(self)
+  local ok = pool.run({
+    dir = self.dir, plan = self.plan, jobs = self.work.jobs, parallel = self.parallel, threads = self.threads,
+    started = function(job) start_run(self, job) end,
+    ended = function(job, ...) end_run(self, job, ...) end,
+    look = function(running) self.board:look(running) end,
+  })
+  self.board:clear()
+  if not ok then
+    errors.interrupted("stopped with %d of %d runs done; the same command goes on with the rest", self.counts.done,
+      #self.plan.runs)
+  end
+end
+
+--- How a number of cores is shared: jobs at a time, and threads of each.
+-- @param jobs     as many at a time; nil: as many as there are cores
+-- @param threads  of each; nil: its share of the cores
+-- @param runs     how many there are to do
+function sweep.share(jobs, threads, runs)
+  local cores = C.lib.lg_threads()
+  local parallel = math.max(1, math.min(jobs or cores, runs))
+  return parallel, threads or math.max(1, math.floor(cores / parallel)), cores
+end
+
+--- Runs what is not done yet of a plan.
+-- @param plan     from sweep.load
+-- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean }
+-- @return exit status 0. Raises: fail (1) when runs failed, with the message of each; interrupted (130) after Ctrl-C
+function sweep.run(plan, options)
+  local dir = options.out or sweep.folder(plan)
+  C.lib.lg_interrupt_install()
+  return alone(dir, function()
+    folder.write_plan(dir, plan)
+    local self = { dir = dir, plan = plan, work = sort_out(dir, plan, options.retry) }
+    local work = self.work
+    local parallel, threads, cores = sweep.share(options.jobs, options.threads, #work.jobs)
+    self.parallel, self.threads = parallel, threads
+    self.counts = { done = work.done, failed = #work.failed, queued = #work.jobs }
+    self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
+      left = function() return nil end })
+    self.board:line("sweep %s: %d runs, %d done, %d failed, %d to do; %d at a time with %d thread%s each, on %d core%s",
+      plan.name, #plan.runs, work.done, #work.failed, #work.jobs, self.parallel, self.threads,
+      self.threads == 1 and "" or "s", cores, cores == 1 and "" or "s")
+    save_state(self)
+    run_pool(self)
+    return report(self)
+  end)
+end
+
+--- The plan as lines for people: each run with its label, seed, hash and state.
+function sweep.list(plan, dir)
+  local rows, width = {}, 0
+  for i, entry in ipairs(plan.runs) do
+    rows[i] = { (entry.role == "baseline" and "baseline " or "") .. entry.label, entry }
+    width = math.max(width, #rows[i][1])
+  end
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local entry = row[2]
+    lines[i] = ("  %-" .. width .. "s  seed %d  %s  %s"):format(row[1], entry.seed, entry.hash:sub(1, 8),
+      (folder.status(dir, plan, entry)))
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return sweep
