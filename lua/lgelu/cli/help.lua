@@ -12,6 +12,7 @@ help.summary = "Explain verbs, the keys of a recipe, optimizers, schedules, acti
 local EXAMPLES = {
   run = "lgelu run mlp_fmnist gate.t=0.3 --seed 2",
   harden = "lgelu harden runs/mlp_fmnist-1a2b3c4d-s1 epochs=5",
+  sweep = "lgelu sweep fig1 --budget desk --jobs 2",
   ls = "lgelu ls",
   show = "lgelu show runs/*",
   compare = "lgelu compare runs/*",

@@ -39,8 +39,8 @@ end
 local function after(plan, dir)
   if plan.after ~= "swap" then return end
   local swap = require("lgelu.swap")
-  if swap.read(require("lgelu.store").open(dir)) then return end
-  swap.store(dir, swap.measure(require("lgelu.trained").open(dir), { gates = "all" }))
+  if #swap.list(require("lgelu.store").open(dir)) > 0 then return end
+  swap.store(dir, swap.measure(swap.open(dir), { gates = "all" }))
 end
 
 --- Trains the run, or goes on with it, and does what comes after; a finished one is left alone.

@@ -6,9 +6,9 @@
 --     grid = { ["gate.t"] = {0.1, 0.3}, … } (all combinations), a list of cells { { ["gate.kind"] = "relu" }, … }, or
 --       a function (budget) that returns either; a cell may hold recipe = another base recipe and label = its name in
 --       figures,
---     set = { key = value } for all runs, baseline = one cell or a list of them, run beside the grid (of every recipe),
---     seeds = {1, 2, 3}, after = "swap", budgets = { desk = { the keys above, budget = the recipes' budget that is meant
---       (default: that of the same name), or keys of recipes, for all runs } } }
+--     set = { key = value } for all runs, baseline = one cell or a list of them, beside the grid (of every recipe),
+--     seeds = {1, 2, 3}, after = "swap", budgets = { desk = { the keys above, budget = the recipes' budget that is
+--       meant (default: that of the same name), or keys of recipes, for all runs } } }
 -- Values: recipe < the recipe's budget < set < the sweep's budget < cell < command line.
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
@@ -265,8 +265,8 @@ local function plan_of(self, by_cell, axes, budget)
       local run = runs[s]
       local resolved = run.resolved
       plan.sources[resolved.file] = resolved.source
-      plan.runs[#plan.runs + 1] = { run = resolved.run_name, hash = resolved.hash, seed = run.seed, role = run.cell.role,
-        label = run.cell.label, cell = stored_values(run.cell), recipe = resolved.name, file = resolved.file,
+      plan.runs[#plan.runs + 1] = { run = resolved.run_name, hash = resolved.hash, seed = run.seed,
+        role = run.cell.role, label = run.cell.label, cell = stored_values(run.cell), recipe = resolved.name, file = resolved.file,
         config = resolved.json }
     end
   end
@@ -278,8 +278,8 @@ end
 -- @param name    its name, for messages
 -- @param opts    { overrides = words, budget =, seed = } as for recipe.from_text
 -- @return plan { name, file, budget, axes = keys in the file's order, seeds, after = "swap" or nil, sources = recipe
---   file → its text, runs = list of { run = name of its folder, hash, seed, role = "cell"|"baseline", label, cell =
---   key → value, recipe = the recipe's name, file = the recipe's file, config = resolved recipe as JSON } }.
+--   file → its text, runs = list of { run = name of its folder, hash, seed, role = "cell"|"baseline", label, cell = key
+--   → value, recipe = the recipe's name, file = the recipe's file, config = resolved recipe as JSON } }.
 --   Usage errors name file and line.
 function file.plan(source, name, opts)
   local self = reading(source, name)

@@ -71,10 +71,9 @@ function folder.set_failed(dir, run, message)
   end
 end
 
--- What is missing of a run whose training is done; nil: nothing.
-local function rest(plan, found)
-  if plan.after == "swap" and not require("lgelu.swap").read(found) then return "swap" end
-  return nil
+-- Is what comes after the training still to be done?
+local function has_rest(plan, found)
+  return plan.after == "swap" and #require("lgelu.swap").list(found) == 0
 end
 
 --- What has become of a run.
@@ -92,7 +91,7 @@ function folder.status(dir, plan, entry)
   if C.lib.lg_lock_taken(path) == 1 then return "running", nil, found end
   if message or found.attrs.status == "failed" then return "failed", message or found.attrs.error or "?", found end
   if found.attrs.status ~= "done" then return "unfinished", nil, found end
-  return rest(plan, found) and "unfinished" or "done", nil, found
+  return has_rest(plan, found) and "unfinished" or "done", nil, found
 end
 
 --- Writes state.json.
