@@ -173,7 +173,8 @@ function fig4.build(list)
   local caption = {
     "From trained gates to ReLU. Left: drop of the score when every gate is replaced by ReLU (score before minus score "
       .. "after), mean over seeds with its 95 % confidence interval (Student's t; a bare dot: one seed; –: no run is "
-      .. "done), and the score of the ReLU network. A network that was trained with ReLU has nothing to replace: its drop is 0 by definition. "
+      .. "done), and the score of the ReLU network. A network that was trained with ReLU has nothing to replace: its "
+      .. "drop is 0 by definition. "
       .. "Right: validation score against hardness λ along the epochs of each hardened run; dots: geometric mean of λ "
       .. "over the gates after each epoch, bars: least to greatest; scores of the first fifth of the epochs may lie "
       .. "below the panel.",
