@@ -5,8 +5,8 @@
 #   gnuplot -e "tsv='fig/fig3.tsv'; out='fig/fig3.png'" plots/fig3.gp
 #
 # out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part
-# (trajectory or rho), title, series (1, 2, …; init modes first), name, baseline (1: no λ), epoch, score, …, bvs_epoch,
-# at_bvs (1: the epoch nearest to it);
+# (trajectory or rho), title, series (1, 2, …; init modes first), name (of a mode: "init …"),
+# baseline (1: no λ), epoch, score, …, bvs_epoch, at_bvs (1: the epoch nearest to it);
 # for part rho: series_b, name_b (the column of the matrix), rho (NA: undefined), text (of the cell).
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
@@ -60,11 +60,13 @@ cell = 0.62
 panel_height = (most_modes * cell > 1.9) ? most_modes * cell : 1.9
 panel_width = 3.5
 left = 0.75
-middle = 0.45 + 0.066 * longest
+middle = 0.45 + 0.066 * (longest - 5)
 right = 0.95
 top = 0.32
-between = 0.85
-bottom = 0.62
+legend = 0.2 * ceil(most / 2.0)        # below each trajectory panel, in two columns
+under = 0.54                           # room for tics and label of the x axis
+between = under + legend + 0.45
+bottom = (under + legend > 0.75) ? under + legend + 0.05 : 0.8
 width = left + panel_width + middle + most_modes * cell + right
 height = top + panels * panel_height + (panels - 1) * between + bottom
 load style
@@ -93,7 +95,8 @@ do for [k = 1:panels] {
   set ytics autofreq out nomirror scale 0.6 font ""
   set xlabel "epoch" offset 0, 0.4 textcolor rgb ink
   set ylabel (high[k] > 1.5 ? "validation score (%)" : "validation score") offset 0.8, 0 textcolor rgb ink
-  set key inside right bottom Left reverse font small samplen 1.6 opaque
+  set key at screen (left + panel_width / 2) / width, y_low(k) - under / height center top Left reverse \
+    horizontal maxcols 2 font small samplen 1.6 width 1
   set palette defined (0 "#031576", 1 "#391e86", 2 "#63278a", 3 "#8b3085", 4 "#b03d77", 5 "#cf5163", 6 "#e66b4a", \
     7 "#f28c2c", 8 "#f3b01d")
   set cbrange [0:1]
@@ -130,7 +133,7 @@ do for [k = 1:panels] {
   unset xlabel
   unset ylabel
   set key off
-  set title (k == 1 ? "Spearman’s ρ of profiles" : "") offset 0, -0.5
+  set title (k == 1 ? "Spearman’s ρ of init modes" : "") offset 0, -0.5
   # blue over white to orange: darker on the negative side, so that the sign survives in grey
   set palette defined (-1 "#1c3f95", -0.5 "#7f97cf", 0 "#f4f4f4", 0.5 "#f6bd78", 1 "#ee8a1d")
   set cbrange [-1:1]
@@ -144,8 +147,9 @@ do for [k = 1:panels] {
   set xtics () scale 0 rotate by 30 right font small
   set ytics () scale 0 font small
   do for [s = 1:modes[k]] {
-    set xtics add (name[(k - 1) * most + s] s)
-    set ytics add (name[(k - 1) * most + s] s)
+    mode = name[(k - 1) * most + s][6:*]
+    set xtics add (mode s)
+    set ytics add (mode s)
   }
   half = 0.48
   plot tsv using (of(k, "rho") ? column("series_b") : NaN):"series":(column("series_b") - half):\

@@ -22,7 +22,7 @@ if (!as_row && rows * cell_height < 1.3) { cell_height = 1.3 / rows }
 left = as_row ? 0.75 : 0.8
 right = as_row ? 0.2 : 1.1
 top = 0.12
-bottom = as_row ? 1.07 : 0.52
+bottom = as_row ? 1.12 : 0.52
 width = left + columns * cell_width + right
 height = top + rows * cell_height + bottom
 load style
