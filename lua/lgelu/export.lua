@@ -35,6 +35,13 @@ end
 -- What a swap changed, as far as the run's folder knows it ('lgelu swap').
 local function swap_notes(t, add)
   local report = require("lgelu.swap").read(t.run)
+  if report and report.checkpoint == t.checkpoint then
+    local deviations = {}
+    for i, gate in ipairs(report.gates) do
+      deviations[i] = gate.max_deviation
+    end
+    add("swap_max_deviation", deviations)
+  end
   for _, part in ipairs({ "val", "test" }) do
     local found = report and report.checkpoint == t.checkpoint and report[part]
     if found then

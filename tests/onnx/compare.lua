@@ -20,9 +20,11 @@ function compare.run(t, file, count, relu, batch)
     rows[i] = i
   end
   local x, y = export_samples.gather(t.set, t.set.test, rows)
-  local own, other = export_samples.logits(t, "test", relu, count), runtime.logits(file, x, batch)
+  local own = export_samples.logits(t, "test", relu, count)
+  local other = runtime.run({ { model = file, x = x, batch = batch } })[1]
   assert(#other == count * classes, ("onnxruntime gave %d numbers, expected %d"):format(#other, count * classes))
-  local result, labels = { samples = count, worst = 0, same = 0, right_engine = 0, right_onnx = 0 }, y:totable()
+  local labels = y:totable()
+  local result = { samples = count, worst = 0, same = 0, right_engine = 0, right_onnx = 0 }
   for i = 0, count - 1 do
     for k = 1, classes do
       result.worst = math.max(result.worst, math.abs(own[i * classes + k] - other[i * classes + k]))

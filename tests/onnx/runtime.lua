@@ -37,28 +37,46 @@ function runtime.missing()
   return "SKIPPED: onnxruntime-node is not to be had here: " .. output:gsub("%s+$", "")
 end
 
---- The logits of x in an ONNX file: a flat list of numbers.
--- @param x  tensor f32 [rows, …]    @param batch  rows a run
-function runtime.logits(model, x, batch)
-  local input, output, shape = os.tmpname(), os.tmpname(), x.shape
-  x = x:contiguous()
-  local file = assert(io.open(input, "wb"))
-  file:write(C.ffi.string(base.data(x), x.size * 4))
+local function write(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
   file:close()
-  local root, top = io.popen("pwd"):read("*l"), model:sub(1, 1) == "/" and "" or "../../"
-  local status, message = shell(("cd %s && node '%s/tests/onnx/run.js' '%s%s' '%s' '%s' %d %d %s"):format(FOLDER, root,
-    top, model, input, output, shape[1], batch, table.concat(shape, " ", 2)))
-  file = assert(io.open(output, "rb"))
+end
+
+-- A file's float32 numbers as a list; the file is removed.
+local function take_floats(path)
+  local file = assert(io.open(path, "rb"))
   local bytes, list = file:read("*a"), {}
   file:close()
-  os.remove(input)
-  os.remove(output)
-  if status ~= 0 then error("onnxruntime: " .. message, 0) end
+  os.remove(path)
   local numbers = C.ffi.cast("const float *", bytes)
   for i = 1, #bytes / 4 do
     list[i] = numbers[i - 1]
   end
   return list
+end
+
+--- Runs ONNX files.
+-- @param jobs  list of { model = file, x = tensor f32 [rows, …], batch = rows a run }
+-- @return a list of logits (a flat list of numbers) for each job
+function runtime.run(jobs)
+  local root, list, plan = require("lfs").currentdir(), {}, os.tmpname()
+  for i, job in ipairs(jobs) do
+    local x = job.x:contiguous()
+    list[i] = { model = job.model:sub(1, 1) == "/" and job.model or root .. "/" .. job.model, input = os.tmpname(),
+      output = os.tmpname(), rows = x.shape[1], batch = job.batch, dims = { select(2, unpack(x.shape)) } }
+    write(list[i].input, C.ffi.string(base.data(x), x.size * 4))
+  end
+  write(plan, require("cjson").encode(list))
+  local status, message = shell(("cd %s && node '%s/tests/onnx/run.js' '%s'"):format(FOLDER, root, plan))
+  os.remove(plan)
+  local results = {}
+  for i, job in ipairs(list) do
+    os.remove(job.input)
+    results[i] = take_floats(job.output)
+  end
+  if status ~= 0 then error("onnxruntime: " .. message, 0) end
+  return results
 end
 
 return runtime

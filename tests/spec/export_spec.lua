@@ -1,0 +1,297 @@
+--- lgelu export on small trained runs: the files that it writes, read by others: onnxruntime, ONNX's checker, NumPy,
+-- h5py, a small parser of VNN-LIB; and what it refuses.
+local C = require("lgelu.C")
+local compare = require("tests.onnx.compare")
+local errors = require("lgelu.errors")
+local export = require("lgelu.export")
+local folders = require("tests.spec.support.folders")
+local recipe = require("lgelu.recipe")
+local runs = dofile("tests/spec/support/runs.lua")
+local runtime = require("tests.onnx.runtime")
+local samples = require("lgelu.export.samples")
+local swap = require("lgelu.swap")
+local train = require("lgelu.train")
+local trained = require("lgelu.trained")
+local vnnlib = require("tests.spec.support.vnnlib_read")
+
+local base = folders.temporary()
+local dirs = {}
+
+local function run_of(name, model, more, data)
+  local path = ("%s/%s.lua"):format(base, name)
+  folders.write(path, ([[
+return { name = %q, data = { %s }, model = %s, gate = { init = "ascending", t = 0.1 }, optimizer = { lr = 0.02 },
+  train = { epochs = 3, batch = 16, eval_batch = 32 }, %s }]]):format(name, data
+    or 'source = "synthetic", n = 240, n_test = 70, shape = { 2, 6, 6 }, classes = 4, validation = 0.25', model,
+    more or ""))
+  dirs[name] = base .. "/" .. name
+  train.run(recipe.load(path), { out = dirs[name], quiet = true })
+end
+
+setup(function()
+  run_of("mlp", "lg.models.mlp{ hidden = { 12, 8 } }")
+  run_of("cnn", "lg.models.cnn{ channels = { 4, 6 }, hidden = { 8 } }")
+  run_of("resnet", "lg.models.resnet{ width = 2 }", "hardening = { from = 0.5 },")
+  run_of("moons", "lg.models.mlp{ hidden = { 8 } }", "", 'source = "moons", n = 100')
+end)
+teardown(function() os.execute("rm -rf '" .. base .. "'") end)
+
+local function python(code)
+  folders.write(base .. "/s.py", code)
+  local pipe = io.popen(("unset LD_PRELOAD; cd '%s'; PYTHONIOENCODING=utf8 /usr/bin/python3 s.py 2>&1"):format(base))
+  local text = pipe:read("*a")
+  pipe:close()
+  return text
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function exists(path)
+  local file = io.open(path, "rb")
+  if file then file:close() end
+  return file ~= nil
+end
+
+-- The program on a run, with words in which % is the folder.
+local function program(run, words)
+  local list = {}
+  for word in words:gmatch("%S+") do
+    list[#list + 1] = (word:gsub("%%", base))
+  end
+  return runs.program("export", dirs[run] or run, unpack(list))
+end
+
+describe("lgelu export", function()
+  it("writes networks that onnxruntime evaluates as the engine does", function()
+    local reason = runtime.missing()
+    for name in pairs({ mlp = 1, cnn = 1, resnet = 1, moons = 1 }) do
+      local t = trained.open(dirs[name])
+      for _, relu in ipairs({ false, true }) do
+        local path = ("%s/%s%s.onnx"):format(base, name, relu and "_relu" or "")
+        local batch = relu and "dynamic" or 1
+        local said = export.onnx(t, path, { relu = relu, batch = batch })
+        assert.are.equal(relu and name ~= "cnn" and 0 or relu and 1 or #said.uncommon, #said.uncommon)
+        if not reason and t.set.test then
+          local result = compare.run(t, path, 70, relu, relu and 32 or 1)
+          assert.is_true(result.worst < 1e-4, name .. ": " .. result.worst)
+          assert.are.equal(result.samples, result.same)
+          assert.are.equal(result.right_engine, result.right_onnx)
+        end
+      end
+    end
+    if reason then return pending(reason) end
+  end)
+
+  it("says in the file where the network comes from and what the swap changed", function()
+    local _, report = swap.of(dirs.mlp)
+    local status, output = program("mlp", "--relu -o %/meta.onnx")
+    assert.are.equal(0, status, output)
+    assert.are.equal(base .. "/meta.onnx: the network with ReLU gates, opset 13, batch 1: Flatten, Gemm, Relu\n"
+      .. "input: pixels / 255, from 0 to 1, [channels, height, width]\n", output)
+    local t = trained.open(dirs.mlp)
+    local expected = { lgelu_version = require("lgelu").version, run = "mlp", run_hash = t.run.attrs.hash, seed = "1",
+      data = "synthetic", data_sha256 = t.set.sha256, checkpoint = "best", gate_kind = "lambda_gelu", relu = "true",
+      gates = '["gate1","gate2"]' }
+    local found = python([[
+import onnx
+m = onnx.load("meta.onnx")
+onnx.checker.check_model(m, full_check=True)
+for p in m.metadata_props: print(p.key + "=" + p.value)
+print("ir=%d" % m.ir_version)
+]])
+    local list = {}
+    for key, value in found:gmatch("([^\n=]+)=([^\n]*)") do
+      list[key] = value
+    end
+    for key, value in pairs(expected) do
+      assert.are.equal(value, list[key])
+    end
+    assert.are.equal(report.test.max_logit_change, tonumber(list.swap_test_max_logit_change))
+    assert.are.equal(report.val.score_after, tonumber(list.swap_val_score_after))
+    local lambdas = require("cjson").decode(list.lambda)
+    assert.are.same(t.net:lambdas(), lambdas)
+    local deviations = require("cjson").decode(list.swap_max_deviation)
+    for i, gate in ipairs(report.gates) do
+      assert.are.equal(gate.max_deviation, deviations[i])
+    end
+  end)
+
+  it("exports a hardened run as it ended", function()
+    local status, output = program("resnet", "--weights %/hard.safetensors -o %/hard.onnx")
+    assert.are.equal(0, status, output)
+    local _, metadata = require("lgelu.safetensors").read(base .. "/hard.safetensors")
+    assert.are.equal("last", metadata.checkpoint)
+    for _, lambda in ipairs(require("cjson").decode(metadata.lambda)) do
+      assert.is_true(math.abs(lambda - 159.577) < 0.001, lambda)
+    end
+    assert.is_truthy(output:find("note: not every verifier takes Erf, Mul; --relu writes the ReLU network", 1, true))
+  end)
+
+  it("writes weights that give another network the same scores", function()
+    local t = trained.open(dirs.cnn)
+    assert.is_true(export.weights(t, base .. "/w.safetensors") > 10)
+    local other = trained.open(dirs.cnn)
+    other.net:set_gate(1, { lambda = 7 })
+    C.check(C.lib.lg_graph_fill(other.net.graph, other.net.params[1].id, 0, 0.5, 0, 1))
+    assert.are_not.same(samples.logits(t, "test", false), samples.logits(other, "test", false))
+    other.net:load_weights(base .. "/w.safetensors")
+    assert.are.same(samples.logits(t, "test", false), samples.logits(other, "test", false))
+  end)
+
+  it("writes calibration samples that NumPy and h5py read, in the network's units", function()
+    for _, name in ipairs({ "c.npz", "c.h5" }) do
+      local status, output = program("mlp", "--calibration %/" .. name .. " --samples 7")
+      assert.are.equal(0, status, output)
+    end
+    local t = trained.open(dirs.mlp)
+    local index, pixels = t.index.train:totable(), t.set.train.x
+    local rows, first = {}, {}
+    for i = 0, 6 do
+      rows[i + 1] = index[math.floor(i * 180 / 7) + 1]
+      first[i + 1] = ("%d"):format(pixels[rows[i + 1]]:totable()[2][3][4])
+    end
+    assert.are.equal(("(7, 2, 6, 6) float32 [%s]\nTrue True 0.0 1.0\n"):format(table.concat(first, " ")), python([[
+import h5py, numpy as np, zipfile
+z, h = np.load("c.npz"), h5py.File("c.h5")
+x = z["input"]
+print(x.shape, x.dtype, str(np.rint(x[:, 1, 2, 3] * 255).astype(int)).replace("  ", " ").replace("[ ", "["))
+assert zipfile.ZipFile("c.npz").testzip() is None and z["labels"].shape == (7,)
+print((h["input"][...] == x).all(), (h["labels"][...] == z["labels"]).all(), x.min().round(1), x.max().round(1))
+]]):gsub("  +", " "))
+  end)
+end)
+
+describe("--vnnlib", function()
+  it("states the box, its cut and the counterexample of samples that the ReLU network gets right", function()
+    assert(os.execute("mkdir " .. base .. "/p") == 0)
+    local status, output = program("mlp", "--relu -o %/p/net.onnx --vnnlib %/p/props --eps 0.03125 --samples 4")
+    assert.are.equal(0, status, output)
+    local t = trained.open(dirs.mlp)
+    local logits, labels = samples.logits(t, "test", true), t.set.test.y:totable()
+    local cut, row, points, names = 0, 0, {}, {}
+    for line in read(base .. "/p/props/instances.csv"):gmatch("[^\n]+") do
+      local network, property, seconds = line:match("^([^,]+),([^,]+),(%d+)$")
+      assert.are.equal("../net.onnx", network)
+      assert.is_true(tonumber(seconds) > 0)
+      repeat
+        row = row + 1
+      until samples.argmax(logits, (row - 1) * 4, 4) == labels[row] -- the next one that is right
+      assert.are.equal(("test%d_eps0.03125.vnnlib"):format(row - 1), property)
+      local p = vnnlib.read(read(base .. "/p/props/" .. property))
+      assert.are.equal(72, p.inputs)
+      assert.are.equal(4, p.outputs)
+      local x = samples.gather(t.set, t.set.test, { row }):reshape({ 72 }):totable()
+      for i, v in ipairs(x) do
+        local low, high = math.max(v - 0.03125, 0), math.min(v + 0.03125, 1)
+        assert.is_true(math.abs(p.low[i] - low) < 1e-9 and math.abs(p.high[i] - high) < 1e-9)
+        if p.low[i] == 0 or p.high[i] == 1 then cut = cut + 1 end
+      end
+      -- The sample itself is no counterexample; logits with another class in front are one.
+      local own = {}
+      for k = 1, 4 do
+        own[k] = logits[(row - 1) * 4 + k]
+      end
+      assert.is_false(p.counterexample(own))
+      for k = 0, 3 do
+        local other = { 0, 0, 0, 0 }
+        other[labels[row] + 1] = 1
+        assert.is_false(p.counterexample(other))
+        if k ~= labels[row] then
+          other[k + 1] = 1 -- equal is enough
+          assert.is_true(p.counterexample(other))
+        end
+      end
+      points[#points + 1], names[#names + 1] = row, property
+    end
+    assert.are.equal(4, #names)
+    assert.is_true(cut > 0)
+    -- In the network's own units: the ONNX network is right about the middle of the box.
+    if runtime.missing() then return pending(runtime.missing()) end
+    local found = runtime.run({ { model = base .. "/p/net.onnx", batch = 1,
+      x = samples.gather(t.set, t.set.test, points) } })[1]
+    for i, point in ipairs(points) do
+      assert.are.equal(labels[point], samples.argmax(found, (i - 1) * 4, 4))
+    end
+  end)
+
+  it("writes decimals that SMT-LIB has, for numbers of any size", function()
+    local text = require("lgelu.export.vnnlib").text({ 1e-7, -2.5, 12345678 }, 1, 1e-9, 2, nil, nil, { "a\nb" })
+    local p = vnnlib.read(text)
+    assert.are.same({ 3, 2, 1 }, { p.inputs, p.outputs, select(2, text:gsub("; a b\n", "")) })
+    assert.is_nil(text:find("%d[eE][-+]?%d"))
+    assert.is_true(math.abs(p.low[1] - 9.9e-8) < 1e-15 and math.abs(p.high[1] - 1.01e-7) < 1e-15)
+    assert.is_true(p.high[2] == -2.5 and p.low[3] == 12345678)
+  end)
+end)
+
+describe("export refuses", function()
+  local CASES = {
+    { "mlp", "", "export: nothing to write: expected -o FILE.onnx, --weights FILE.safetensors or --calibration FILE" },
+    { "mlp", "-o %/x.pb", "-o: '%/x.pb' does not end in .onnx" },
+    { "mlp", "--weights %/x.pt", "--weights: '%/x.pt' does not end in .safetensors" },
+    { "mlp", "--calibration %/x.csv", "--calibration: '%/x.csv' ends in neither .npz nor .h5 nor .hdf5" },
+    { "mlp", "-o %/x.onnx --batch 8", "--batch: found '8', expected 1 or dynamic" },
+    { "mlp", "-o %/x.onnx --vnnlib %/v --eps 0.1", "--vnnlib: properties are about a ReLU network and a box" },
+    { "mlp", "-o %/x.onnx --relu --vnnlib %/v", "--vnnlib: properties are about a ReLU network and a box" },
+    { "mlp", "-o %/x.onnx --eps 0.1", "--eps is the box of --vnnlib DIR, which is missing" },
+    { "mlp", "-o %/x.onnx --samples 3", "--samples belongs to --vnnlib or --calibration" },
+    { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps 0", "--eps: found 0, expected a number above 0, in the network's" },
+    { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps x", "--eps: found 'x', expected a number" },
+    { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps 0.1 --samples 71", "--samples: found 71, but the ReLU network is "
+      .. "right about" },
+    { "mlp", "--calibration %/x.npz --samples 181", "--samples: found 181, but there are 180 training samples only" },
+    { "mlp", "--weights %/x.safetensors --relu", "--relu is about the ONNX network: it needs -o FILE.onnx" },
+    { "nowhere", "-o %/x.onnx", "nowhere" },
+  }
+  for _, case in ipairs(CASES) do
+    it(("%s %s"):format(case[1], case[2]), function()
+      local status, output = program(case[1], case[2])
+      assert.are.equal(2, status, output)
+      assert.is_truthy(output:find((case[3]:gsub("%%", base)), 1, true), output)
+      assert.is_false(exists(base .. "/v/instances.csv"))
+    end)
+  end
+
+  it("a run that failed", function()
+    runs.store({ dir = base .. "/failed", kind = "lambda_gelu", seed = 1, epochs = 1, score = 0.5, status = "failed" })
+    local status, output = program(base .. "/failed", "-o %/x.onnx")
+    assert.are.equal(1, status)
+    assert.is_truthy(output:find("/failed: the run failed: there is no trained network in it", 1, true), output)
+  end)
+
+  it("files that cannot be written, and leaves nothing behind", function()
+    for _, words in ipairs({ "-o %/no/x.onnx", "--weights %/no/x.safetensors", "--calibration %/no/x.npz",
+      "--calibration %/no/x.h5" }) do
+      local status, output = program("mlp", words)
+      assert.are.equal(1, status, output)
+      assert.is_truthy(output:find(base .. "/no/x.", 1, true), output)
+    end
+    folders.write(base .. "/afile", "")
+    local status, output = program("mlp", "-o %/y.onnx --relu --vnnlib %/afile/v --eps 0.1")
+    assert.are.equal(1, status)
+    assert.is_truthy(output:find(base .. "/afile", 1, true), output)
+  end)
+
+  it("an op that has no folded form, by node and line", function()
+    run_of("odd", [[function(nn, x, info)
+      return nn:linear(nn:reshape(nn:reshape(x, { 36 }, { name = "halves" }), { 72 }), info.classes) end]])
+    local status, output = program("odd", "-o %/odd.onnx")
+    assert.are.equal(1, status)
+    assert.is_truthy(output:find("odd/run.h5:2: node 'halves' (reshape) cannot be folded: it mixes the samples", 1, true),
+      output)
+    assert.is_false(exists(base .. "/odd.onnx"))
+  end)
+
+  it("leaves the gates as they were, also after an error", function()
+    local t = trained.open(dirs.mlp)
+    local ok, e = pcall(samples.with_gates, t.net, true, function() errors.fail("no") end)
+    assert.is_false(ok)
+    assert.are.equal("no", e.message)
+    assert.are.equal("lambda_gelu", t.net:gate_state(1).kind)
+  end)
+end)
