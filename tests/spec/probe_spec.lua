@@ -17,14 +17,18 @@ local trained = require("lgelu.trained")
 local base = folders.temporary()
 local dirs, recipes = {}, {}
 
+local MODELS = { resnet = "lg.models.resnet{ width = 4 }" }
+
 local function recipe_of(name, gate_text, more)
   recipes[name] = ("%s/%s.lua"):format(base, name)
   folders.write(recipes[name], ([[
 return {
-  name = "t", data = { source = "moons", n = 300, noise = 0.3, validation = 0.4 },
-  model = lg.models.mlp{ hidden = { 8, 6 } }, gate = %s, optimizer = { lr = 0.02 },
+  name = "t", data = %s, model = %s, gate = %s, optimizer = { lr = 0.02 },
   train = { epochs = 2, batch = 16, eval_batch = 50 }, %s
-}]]):format(gate_text, more or ""))
+}]]):format(
+    MODELS[name] and '{ source = "synthetic", n = 300, n_test = 20, shape = { 1, 8, 8 }, validation = 0.4 }'
+      or '{ source = "moons", n = 300, noise = 0.3, validation = 0.4 }',
+    MODELS[name] or "lg.models.mlp{ hidden = { 8, 6 } }", gate_text, more or ""))
   return recipe.load(recipes[name], {})
 end
 
@@ -37,6 +41,7 @@ setup(function()
   run_of("learned", '{ init = "ascending", t = 0.1 }')
   run_of("gelu", '{ kind = "gelu" }')
   run_of("hard", '{ init = "gelu" }', "hardening = { from = 0.5 },")
+  run_of("resnet", '{ init = "descending", tie = true }')
 end)
 teardown(function() os.execute("rm -rf " .. base) end)
 
@@ -190,7 +195,7 @@ describe("probing", function()
   end)
 
   it("trains a recipe as a run does: the same weights after the same steps, hardened too", function()
-    for _, name in ipairs({ "learned", "hard" }) do
+    for _, name in ipairs({ "learned", "hard", "resnet" }) do
       local t = trained.untrained(recipe.load(recipes[name], {}), { probe = true })
       local p, last = probe.of(t), trained.open(dirs[name], { checkpoint = "last", probe = true })
       local start, steps = bits(p), 2 * 12 -- 180 rows in batches of 16

@@ -5,11 +5,13 @@ local repl = {}
 repl.summary = "Lua prompt with lg; runs -e CODE, or standard input when it is no terminal."
 
 function repl.setup(parser)
-  parser:argument("target", "A run (its folder or name: run is predefined) or a recipe (recipe and data are).")
+  parser:argument("target", "A run (its folder or name) or a recipe. Then run or recipe, model and data are there, and "
+    .. "functions that look at the network and change it, in memory only: hardness, probe, set, swap, score, undo, "
+    .. "sensitivity, plot, train.")
     :args("?")
   parser:option("-e", "Run CODE and leave; may stand several times. An expression prints its value.")
     :argname("CODE"):count("*"):target("code")
-  parser:epilog("A local ends with its line. help() at the prompt says what is there.")
+  parser:epilog("A local ends with its line. help() at the prompt says what is there, help(NAME) more of it.")
 end
 
 function repl.run(given)

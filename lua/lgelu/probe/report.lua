@@ -84,10 +84,16 @@ function report.probe(row)
       add("gradient attenuation", "mean x²φ(λx) = %.4g, %s of its ceiling 0.293525/λ² = %.4g", row.slope,
         percent(row.slope / row.ceiling), row.ceiling)
     end
-    add("zeros", "%s before, %s after a swap to ReLU", percent(row.zeros_before), percent(row.zeros_after))
+    if row.kind == "relu" then
+      add("zeros", "%s of its outputs", percent(row.zeros_after))
+    else
+      add("zeros", "%s before, %s after a swap to ReLU", percent(row.zeros_before), percent(row.zeros_after))
+    end
     add("range", "%.6g to %.6g%s", row.min, row.max, h.below + h.above > 0
       and ("; %d values below and %d above are not drawn"):format(h.below, h.above) or "")
-    if row.bound then add("greatest |f − ReLU|", "%.6g, of at most %.6g", row.max_deviation, row.bound) end
+    if row.bound and row.bound > 0 then
+      add("greatest |f − ReLU|", "%.6g, of at most %.6g", row.max_deviation, row.bound)
+    end
     return table.concat(lines, "\n")
   end)
 end
