@@ -62,12 +62,12 @@ local function count_gates(net, counted)
   end
 end
 
--- How two sets of logits [rows, classes] differ. What is made here is given back at once: a pass has many batches.
+-- How two sets of logits [rows, …, classes] differ. What is made here is given back at once: a pass has many batches.
 local function add_difference(sums, before, after, labels)
   local was, is, truth, change = before:argmax(-1), after:argmax(-1), labels + 1, before - after
   local flipped, right, right_then = was:ne(is), was:eq(truth), is:eq(truth)
   local lost, gained, size = flipped * right, flipped * right_then, change:abs()
-  sums.flipped = sums.flipped + flipped:sum()
+  sums.predictions, sums.flipped = sums.predictions + was.size, sums.flipped + flipped:sum()
   sums.lost, sums.gained = sums.lost + lost:sum(), sums.gained + gained:sum()
   sums.max_logit_change = math.max(sums.max_logit_change, size:max())
   for _, t in ipairs({ was, is, truth, change, flipped, right, right_then, lost, gained, size }) do t:free() end
@@ -93,8 +93,8 @@ end
 
 local function measure_part(t, part, list, states, show)
   local net, counted = t.net, {}
-  local sums = { samples = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0, loss_after = 0,
-    score_before = 0, score_after = 0 }
+  local sums = { samples = 0, predictions = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0,
+    loss_after = 0, score_before = 0, score_after = 0 }
   for i, state in ipairs(states) do counted[i] = census.new(state) end
   local loader = t:loader(part)
   loader:start(0)
@@ -108,7 +108,8 @@ local function measure_part(t, part, list, states, show)
   for _, name in ipairs({ "loss_before", "loss_after", "score_before", "score_after" }) do
     sums[name] = sums[name] / sums.samples
   end
-  sums.drop, sums.gates = (sums.lost - sums.gained) / sums.samples, {} -- counts: exact, where scores are rounded sums
+  sums.drop = (sums.lost - sums.gained) / sums.predictions -- exact, where scores are rounded sums
+  sums.gates = {}
   for i in ipairs(states) do sums.gates[i] = counted[i]:row(sums.samples) end
   return sums
 end
@@ -120,7 +121,8 @@ end
 -- @return report {
 --   what = "all" or the swapped gates' names with commas, checkpoint, epoch (of the checkpoint), kind (of the gates),
 --   hash, val, test (nil without a test part) = {
---     samples, score_before, score_after, drop (before − after, as a fraction, of counts), loss_before, loss_after,
+--     samples, predictions (one a sample; of a language model one a token), score_before, score_after, loss_before,
+--     loss_after, drop (of the score: before − after, a fraction),
 --     flipped (predictions that changed), lost (of them, right before), gained (right after), max_logit_change,
 --     gates = one row a gate as below },
 --   gates = list of rows of lgelu.census, with swapped = boolean, over both parts,

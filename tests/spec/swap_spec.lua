@@ -126,6 +126,7 @@ end
 
 local function agrees(want, part)
   assert.equal(want.n, part.samples)
+  assert.equal(want.n, part.predictions)
   near(want.before / want.n, part.score_before, 1e-6, "before")
   near(want.after / want.n, part.score_after, 1e-6, "after")
   near((want.before - want.after) / want.n, part.drop, 1e-6, "drop")
@@ -307,7 +308,8 @@ describe("the ways to a ReLU network", function()
       local run = runs.fake({ dir = ("runs/%s-%s-s%d"):format(kind, hardening and "h" or "", seed), seed = seed,
         kind = kind, hash = kind .. tostring(hardening), lambda = { {} }, val_score = { before }, test_score = before,
         config = { name = "t", seed = seed, gate = { kind = kind }, hardening = hardening and { from = 0.25 } } })
-      local part = { samples = 200, flipped = 10, score_before = before, score_after = after, drop = before - after }
+      local part = { samples = 100, predictions = 200, flipped = 10,
+        score_before = before, score_after = after, drop = before - after }
       local lambda = kind == "lambda_gelu" and (hardening and 159 or 2) or nil
       records[#records + 1] = ways.record(run, { val = part, test = seed < 3 and part or nil,
         gates = { { lambda = lambda }, { lambda = lambda and lambda + 1 } } })

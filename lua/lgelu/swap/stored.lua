@@ -9,8 +9,8 @@ local stored = {}
 local ROOT = "/swap"
 
 -- Attributes of a part (val, test).
-local NUMBERS = { "samples", "score_before", "score_after", "drop", "loss_before", "loss_after", "flipped", "lost",
-  "gained", "max_logit_change" }
+local NUMBERS = { "samples", "predictions", "score_before", "score_after", "drop", "loss_before", "loss_after",
+  "flipped", "lost", "gained", "max_logit_change" }
 
 -- Data sets [L], one value a gate; NaN: there is none. fixed: of the gate, not of a part.
 local COLUMNS = {
@@ -146,6 +146,7 @@ local function read_part(file, group, gates)
   local part, rows = {}, {}
   for _, name in ipairs(NUMBERS) do
     part[name] = file:attr(group, name)
+    if name == "predictions" then part[name] = part[name] or part.samples end -- not said: one a sample
     if type(part[name]) ~= "number" then errors.fail("%s: attribute '%s' is no number", group, name) end
   end
   for i, row in ipairs(gates) do

@@ -45,7 +45,7 @@ local function part_of(records, part)
   for _, name in ipairs({ "score_before", "score_after", "drop", "flipped" }) do
     summaries[name] = compare.over_seeds(records, function(r)
       local own = r.swap[part]
-      return own and (name == "flipped" and own.flipped / own.samples or own[name])
+      return own and (name == "flipped" and own.flipped / own.predictions or own[name])
     end)
   end
   return summaries.drop and summaries
@@ -66,8 +66,8 @@ end
 --- The comparison.
 -- @param records  of ways.record
 -- @return { groups = { { way, label, values = key → text, seeds, records, lambda = { least, greatest } or nil,
---   val, test (nil without) = { score_before, score_after, drop, flipped (fraction) = summaries over seeds } }, … } in
---   the order of ways, keys = what differs between groups of one way, pooled, repeated (as compare.groups) }
+--   val, test (nil without) = { score_before, score_after, drop, flipped (fraction of predictions) = summaries over
+--   seeds } }, … } in the order of ways, keys = what differs between groups of one way, pooled, repeated (as compare.groups) }
 function ways.compare(records)
   local result, groups, keys = compare.groups(records), {}, {}
   for i, group in ipairs(result.groups) do
