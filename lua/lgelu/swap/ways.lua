@@ -67,7 +67,8 @@ end
 -- @param records  of ways.record
 -- @return { groups = { { way, label, values = key → text, seeds, records, lambda = { least, greatest } or nil,
 --   val, test (nil without) = { score_before, score_after, drop, flipped (fraction of predictions) = summaries over
---   seeds } }, … } in the order of ways, keys = what differs between groups of one way, pooled, repeated (as compare.groups) }
+--   seeds } }, … } in the order of ways, keys = what differs between groups of one way, pooled, repeated (as
+--   compare.groups) }
 function ways.compare(records)
   local result, groups, keys = compare.groups(records), {}, {}
   for i, group in ipairs(result.groups) do
