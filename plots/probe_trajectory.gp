@@ -18,6 +18,7 @@ shade(i) = (gates == 1) ? 0.4 : (i - 2.0) / (gates - 1) * 0.9
 named(i) = columnhead(i)[strlen("lambda:") + 1:*]
 set xlabel "step" textcolor rgb ink
 set ylabel (out eq "" ? "λ" : "hardness λ") textcolor rgb ink
+set autoscale yfix
 set offsets graph 0, graph 0.02, graph 0.05, graph 0.05
 set key outside right top noautotitle
 if (out eq "") {
