@@ -1,14 +1,18 @@
 --- Sweeps: a Lua file that declares many runs → their folders, each trained by a process of its own. The one module of
 -- the sweep that others call; `lgelu sweep` is its command. What it is not: training (lgelu.train) or figures.
 -- The parts: sweep/file.lua (file → plan), sweep/grid.lua (cells), sweep/folder.lua (plan and states on the disk),
--- sweep/cell.lua (one run), sweep/pool.lua (processes), sweep/board.lua (what is shown).
+-- sweep/cell.lua (one run), sweep/pool.lua (processes), sweep/board.lua (what is shown), sweep/records.lua (what
+-- figures read), sweep/condensed.lua (the same in one small file).
 local C = require("lgelu.C")
 local board = require("lgelu.sweep.board")
 local cell = require("lgelu.sweep.cell")
+local condensed = require("lgelu.sweep.condensed")
 local errors = require("lgelu.errors")
 local file = require("lgelu.sweep.file")
 local folder = require("lgelu.sweep.folder")
+local lfs = require("lfs")
 local pool = require("lgelu.sweep.pool")
+local records = require("lgelu.sweep.records")
 
 local sweep = {
   load = file.load,
@@ -141,6 +145,53 @@ function sweep.run(plan, options)
     run_pool(self)
     return report(self)
   end)
+end
+
+-- Reading ------------------------------------------------------------------------------------------------------------
+
+-- Records and description of a sweep's folder, its name under runs/sweeps, or a condensed file.
+local function read(path)
+  if folder.exists(path) then return records.read((path:gsub("(.)/+$", "%1"))) end
+  if lfs.attributes(path, "mode") == "file" then return condensed.read(path) end
+  local named = folder.root .. "/" .. path
+  if not lfs.attributes(path, "mode") and folder.exists(named) then return records.read(named) end
+  if lfs.attributes(path, "mode") then return records.read(path) end -- which says that there is no sweep in it
+  errors.usage("%s: there is no such sweep: expected a sweep's folder, its name in %s, or a condensed file", path,
+    folder.root)
+end
+
+--- What figures and tables know of a sweep's runs.
+-- @param path  the sweep's folder, its name under runs/sweeps, or a condensed file
+-- @return list of records, one for each run that the sweep's file declares, finished or not: see sweep/records.lua
+function sweep.records(path)
+  return (read(path))
+end
+
+--- What a sweep is.
+-- @param path  as for sweep.records
+-- @return { name, budget (nil: the recipes' own values), axes = keys in the order of the sweep's file, after = "swap"
+--   or nil, count = how many runs it declares, gaps = list of { run, label, seed, status, error } of those that are
+--   not done }
+function sweep.describe(path)
+  local list, about = read(path)
+  about.count, about.gaps = #list, {}
+  for _, record in ipairs(list) do
+    if record.status ~= "done" then
+      about.gaps[#about.gaps + 1] = { run = record.run, label = record.label, seed = record.seed,
+        status = record.status, error = record.error }
+    end
+  end
+  return about
+end
+
+--- Writes the condensed file of a sweep, from which figures are drawn without its runs.
+-- @param path  the sweep's folder, or its name
+-- @param out   the file, such as docs/results/fig1.h5
+-- @return gaps as in sweep.describe: runs that are in it only by name
+function sweep.condense(path, out)
+  local list, about = read(path)
+  condensed.write(out, list, about)
+  return sweep.describe(out).gaps
 end
 
 --- The plan as lines for people: each run with its label, seed, hash and state.

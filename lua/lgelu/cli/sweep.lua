@@ -8,7 +8,7 @@ local sweep = {}
 sweep.summary = "Train the many runs that a sweep file declares; goes on where it was stopped."
 
 function sweep.setup(parser)
-  parser:argument("sweep", "Sweep file, or the name of one of lgelu's own (fig1); with --only: a sweep's folder.")
+  parser:argument("sweep", "Sweep file, or the name of one of lgelu's own; for --only and --condense a sweep's folder.")
   parser:argument("overrides", "key=value: a key of every run's recipe, or the sweep's recipe, seeds, name, after.")
     :argname("<key=value>"):args("*")
   parser:option("--budget", "Scale of the sweep: smoke, short, desk or full."):argname("NAME")
@@ -22,6 +22,8 @@ function sweep.setup(parser)
   parser:flag("--dry-run", "Print the runs with their hashes and states; train nothing.")
   parser:option("--only", "Train this run of the sweep's folder, in this process."):argname("RUN")
     :convert(args.text("--only"))
+  parser:flag("--condense", "Put a sweep's folder into one small file, given with -o.")
+  parser:option("-o --output", "With --condense: the file, such as fig1.h5."):argname("FILE"):convert(args.text("-o"))
   parser:flag("--quiet", "Print the sweep's folder alone.")
   parser:epilog([[
 A sweep file returns { name=, recipe=, grid=, set=, baseline=, seeds=, after=, budgets= }:
@@ -35,16 +37,36 @@ Values: recipe < its budget of that name < set < the sweep's budget < cell < com
 Runs that are done are kept by their hash, interrupted ones go on, failed ones are tried again with --retry.]])
 end
 
--- Options that go with --only are few: it is the process of one run.
-local function only(given)
-  for _, name in ipairs({ "budget", "seed", "jobs", "out", "retry", "dry_run" }) do
-    if given[name] then errors.usage("sweep: --only takes a sweep's folder, --threads and --quiet") end
+-- Both options take a sweep's folder, and so nothing that says which runs a sweep has.
+local function refuse(given, option, names)
+  for _, name in ipairs(names) do
+    if given[name] then errors.usage("sweep: --%s does not go with --%s", name:gsub("_", "-"), option) end
   end
-  if #given.overrides > 0 then errors.usage("sweep: --only takes no key=value: the folder says what is trained") end
+  if #given.overrides > 0 then
+    errors.usage("sweep: --%s takes no key=value: its folder says what the runs are", option)
+  end
+end
+
+local function condense(given)
+  refuse(given, "condense", { "budget", "seed", "jobs", "threads", "out", "retry", "dry_run", "only" })
+  if not given.output then errors.usage("sweep: --condense needs -o FILE.h5, the file to write") end
+  local gaps = require("lgelu.sweep").condense(given.sweep, given.output)
+  for _, gap in ipairs(gaps) do
+    io.stderr:write(("lgelu: without %s, seed %d (%s): %s%s\n"):format(gap.label, gap.seed, gap.run, gap.status,
+      gap.error and ": " .. gap.error or ""))
+  end
+  if not given.quiet then io.write(given.output, "\n") end
+  return 0
+end
+
+local function only(given)
+  refuse(given, "only", { "budget", "seed", "jobs", "out", "retry", "dry_run" })
   return require("lgelu.sweep").run_one(given.sweep, given.only, { threads = given.threads, quiet = given.quiet })
 end
 
 function sweep.run(given)
+  if given.condense then return condense(given) end
+  if given.output then errors.usage("sweep: -o goes with --condense; --out names the sweep's folder") end
   if given.only then return only(given) end
   local lgelu_sweep = require("lgelu.sweep")
   local plan = lgelu_sweep.load(given.sweep, { overrides = given.overrides, budget = given.budget, seed = given.seed })

@@ -266,8 +266,8 @@ local function plan_of(self, by_cell, axes, budget)
       local resolved = run.resolved
       plan.sources[resolved.file] = resolved.source
       plan.runs[#plan.runs + 1] = { run = resolved.run_name, hash = resolved.hash, seed = run.seed,
-        role = run.cell.role, label = run.cell.label, cell = stored_values(run.cell), recipe = resolved.name, file = resolved.file,
-        config = resolved.json }
+        role = run.cell.role, label = run.cell.label, cell = stored_values(run.cell), recipe = resolved.name,
+        file = resolved.file, config = resolved.json }
     end
   end
   return plan
