@@ -110,7 +110,7 @@ local function take(rule, logits, seen, at)
       local value, value_radius = interval(z[i], z[size + i])
       if math.abs(smooth[i] - value) > value_radius + slack then outside = true end
       rule.bound[j], most = math.max(rule.bound[j], bound), math.max(most, bound)
-      if bound > 0 then rule.tightness[#rule.tightness + 1] = math.abs(observed) / bound end
+      if bound > slack then rule.tightness[#rule.tightness + 1] = math.abs(observed) / bound end
     end
     rule.sample_bound[at + row] = most
     if outside then rule.violations = rule.violations + 1 end
@@ -179,7 +179,7 @@ local function list_of(values, n)
   return list
 end
 
--- Quantiles of observed/bound over all samples and logits: the least value that at least a share p is not above.
+-- Quantiles of observed/bound over samples and logits, where the bound is above the twin's own rounding: the least value that at least a share p is not above.
 local function quantiles(values)
   table.sort(values)
   local function at(p) return values[math.max(1, math.ceil(p * #values))] or 0 / 0 end

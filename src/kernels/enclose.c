@@ -1,36 +1,28 @@
-/* enclose.c: see enclose.h. Rounding: u = 2⁻⁵³, round to nearest. A sum of k products in any order, fused or not, is
- * within gamma(k)·Σ|terms| of the exact one (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.1 and
- * 3.5); gamma's 16 spare roundings pay for what stands around the sum. Underflow is paid by TINY. */
+/* enclose.c: enclosures through gates, sums and pools, and the lead of a class. See enclose.h; convolutions and linear
+ * layers are in enclose_conv.c. */
 #include "enclose.h"
-#include <math.h>
+#include "enclose_round.h"
 #include <stddef.h>
 
-static const double U = 0x1p-53;
-static const double TINY = 1e-300;                      /* more than any number of underflows adds up to */
 static const double SQRT_HALF = 0.70710678118654752440; /* 1/√2 */
 /* h(m) = m·Φ(−λm), m ≥ 0, is PEAK/λ at most, there at PLACE/λ, rising before and falling behind. */
 static const double PEAK = 0.16997120747990370;
 static const double PLACE = 0.75179152469356446;
 static const double NEAR = 1e-12; /* relative: closer than this to the peak counts as at it */
 
-static double gamma_of(int64_t k) { return 1.01 * (double)(k + 16) * U; }
-/* Outward: more than the one rounding that x went through, and the one here. */
-static double above(double x) { return x + (4 * U * fabs(x) + TINY); }
-static double below(double x) { return x - (4 * U * fabs(x) + TINY); }
-static double larger(double a, double b) { return a > b ? a : b; }
-static double lesser(double a, double b) { return a < b ? a : b; }
-
 typedef struct range {
   double lo, hi;
 } range;
 
-static range range_of(double centre, double radius) { return (range){below(centre - radius), above(centre + radius)}; }
+static range range_of(double centre, double radius) {
+  return (range){lg_below(centre - radius), lg_above(centre + radius)};
+}
 static int is_known(range r) { return r.hi - r.lo < INFINITY; } /* NaN is not less */
 
 static void put(double *centre, double *radius, range r) {
   const double c = 0.5 * r.lo + 0.5 * r.hi;
   *centre = c;
-  *radius = above(larger(r.hi - c, c - r.lo));
+  *radius = lg_above(lg_larger(r.hi - c, c - r.lo));
 }
 
 static void put_unknown(const lg_enclosure *out, int64_t i) {
@@ -38,75 +30,42 @@ static void put_unknown(const lg_enclosure *out, int64_t i) {
   out->radius[i] = out->change_radius[i] = INFINITY;
 }
 
-/* ---- affine ---- */
-
-/* to[n] = radius + gamma·|centre|: what an input brings into the radius of a sum. */
-static void widen(double *to, const double *centre, const double *radius, double gamma, int64_t n) {
-  for (int64_t i = 0; i < n; i++) to[i] = radius[i] + gamma * fabs(centre[i]);
-}
-
-/* Radii of sums of nonnegative terms, computed with their own roundings. */
-static void finish(double *radius, double gamma, int64_t n) {
-  for (int64_t i = 0; i < n; i++) radius[i] = radius[i] * (1 + 4 * gamma) + TINY;
-}
-
-static int64_t weights_of(const lg_conv *c) { return c->co * c->kh * c->kw * (c->ci / c->groups); }
-static int64_t inputs_of(const lg_conv *c) { return c->batch * c->h * c->w * c->ci; }
-
-size_t lg_enclose_conv_bytes(const lg_conv *c) {
-  const int64_t numbers = weights_of(c) + c->co + inputs_of(c) + 8; /* 8: the patches behind stay aligned */
-  return (size_t)numbers * sizeof(double) + lg_conv_im2col_bytes(c, LG_CONV_FWD, sizeof(double));
-}
-
-void lg_k_enclose_conv(const lg_enclosure *out, const lg_enclosure *in, const double *w, const double *bias,
-                       const lg_conv *c, void *work) {
-  const int64_t inputs = inputs_of(c), outputs = c->batch * c->oh * c->ow * c->co, weights = weights_of(c);
-  const double gamma = gamma_of(weights / c->co + 1);
-  double *size = work, *bias_radius = size + weights, *spread = bias_radius + c->co;
-  void *patches = spread + inputs + 8 - (weights + c->co + inputs) % 8;
-  for (int64_t i = 0; i < weights; i++) size[i] = fabs(w[i]);
-  for (int64_t i = 0; i < c->co; i++) bias_radius[i] = bias ? gamma * fabs(bias[i]) : 0;
-  const lg_conv_tail shift = {.bias = bias}, rounding = {.bias = bias_radius}, none = {.bias = NULL};
-  lg_conv_im2col_fwd_f64(out->centre, in->centre, w, c, &shift, patches);
-  lg_conv_im2col_fwd_f64(out->change, in->change, w, c, &none, patches);
-  widen(spread, in->centre, in->radius, gamma, inputs);
-  lg_conv_im2col_fwd_f64(out->radius, spread, size, c, &rounding, patches);
-  widen(spread, in->change, in->change_radius, gamma, inputs);
-  lg_conv_im2col_fwd_f64(out->change_radius, spread, size, c, &none, patches);
-  finish(out->radius, gamma, outputs);
-  finish(out->change_radius, gamma, outputs);
-}
-
 /* ---- gate ---- */
 
-/* h(m), m ≥ 0, to within slack(m): erfc is within 8 ulp, its argument within 4 roundings, |w·erfc′(w)| < 0.5. */
-static double gap_at(double m, double lambda) { return 0.5 * m * erfc(lambda * m * SQRT_HALF); }
-static double slack(double m) { return 16 * U * m + TINY; }
+static double peak_of_gap(double lambda) { return PEAK / lambda * (1 + 8 * LG_U); }
 
-/* Where h lies for m between those of the ends of z. gaps: h at |z.lo| and |z.hi|. */
-static range gap_range(range z, range gaps, double lambda) {
-  const double a = fabs(z.lo), b = fabs(z.hi), peak = PEAK / lambda * (1 + 8 * U), place = PLACE / lambda;
-  const double least = z.lo <= 0 && z.hi >= 0 ? 0 : lesser(a, b), most = larger(a, b);
-  range h = {lesser(gaps.lo - slack(a), gaps.hi - slack(b)), larger(gaps.lo + slack(a), gaps.hi + slack(b))};
-  if (least == 0 || h.lo < 0) h.lo = 0;
-  if (h.hi > peak || (least <= place * (1 + NEAR) && most >= place * (1 - NEAR))) h.hi = peak;
+/* Where h(m), m ≥ 0, lies. erfc is taken to be within 8 ulp; its argument w, within 4 roundings of the exact one, moves
+ * it by (2w² + 1) times as much, relatively. */
+static range gap_at(double m, double lambda) {
+  const double w = lambda * m * SQRT_HALF, h = 0.5 * m * erfc(w);
+  const double slack = (h > 0 ? (32 + 10 * w * w) * LG_U * h : 0) + LG_TINY * (m + 1);
+  return (range){lg_larger(h - slack, 0), h + slack};
+}
+
+/* Where h lies for m between those of the ends of z; a, b: h at |z.lo| and |z.hi|. */
+static range gap_range(range z, range a, range b, double lambda) {
+  const double from = fabs(z.lo), to = fabs(z.hi), place = PLACE / lambda;
+  const double least = z.lo <= 0 && z.hi >= 0 ? 0 : lg_lesser(from, to), most = lg_larger(from, to);
+  range h = {lg_lesser(a.lo, b.lo), lg_larger(a.hi, b.hi)};
+  if (least == 0) h.lo = 0;
+  if (h.hi > peak_of_gap(lambda) || (least <= place * (1 + NEAR) && most >= place * (1 - NEAR)))
+    h.hi = peak_of_gap(lambda);
   return h;
 }
 
 /* Where f = ReLU − h lies: it falls to −PEAK/λ at −PLACE/λ and rises from there on. */
-static range value_range(range z, range gaps, double lambda) {
-  const double at_lo = larger(z.lo, 0) - gaps.lo, at_hi = larger(z.hi, 0) - gaps.hi, place = PLACE / lambda;
-  const double off_lo = 2 * slack(fabs(z.lo)), off_hi = 2 * slack(fabs(z.hi));
-  range f = {lesser(at_lo - off_lo, at_hi - off_hi), larger(at_lo + off_lo, at_hi + off_hi)};
-  if (z.lo <= -place * (1 - NEAR) && z.hi >= -place * (1 + NEAR)) f.lo = -(PEAK / lambda * (1 + 8 * U));
+static range value_range(range z, range a, range b, double lambda) {
+  const double lo = lg_larger(z.lo, 0), hi = lg_larger(z.hi, 0), place = PLACE / lambda;
+  range f = {lg_lesser(lg_below(lo - a.hi), lg_below(hi - b.hi)), lg_larger(lg_above(lo - a.lo), lg_above(hi - b.lo))};
+  if (z.lo <= -place * (1 - NEAR) && z.hi >= -place * (1 + NEAR)) f.lo = -peak_of_gap(lambda);
   return f;
 }
 
 /* Where ReLU(z + d) − ReLU(z) lies: it rises with d; with z it rises for d > 0 and falls for d < 0. */
 static range step_range(range z, range d) {
   range s;
-  s.hi = d.hi >= 0 ? lesser(d.hi, larger(above(z.hi + d.hi), 0)) : larger(d.hi, -larger(z.lo, 0));
-  s.lo = d.lo >= 0 ? lesser(d.lo, larger(below(z.lo + d.lo), 0)) : larger(d.lo, -larger(z.hi, 0));
+  s.hi = d.hi >= 0 ? lg_lesser(d.hi, lg_larger(lg_above(z.hi + d.hi), 0)) : lg_larger(d.hi, -lg_larger(z.lo, 0));
+  s.lo = d.lo >= 0 ? lg_lesser(d.lo, lg_larger(lg_below(z.lo + d.lo), 0)) : lg_larger(d.lo, -lg_larger(z.hi, 0));
   return s;
 }
 
@@ -117,25 +76,35 @@ void lg_k_enclose_gate(const lg_enclosure *out, const lg_enclosure *in, double l
       put_unknown(out, i);
       continue;
     }
-    range f = {larger(z.lo, 0), larger(z.hi, 0)}, h = {0, 0};
+    range f = {lg_larger(z.lo, 0), lg_larger(z.hi, 0)}, h = {0, 0};
     if (lambda < INFINITY) {
-      const range gaps = {gap_at(fabs(z.lo), lambda), gap_at(fabs(z.hi), lambda)};
-      f = value_range(z, gaps, lambda);
-      h = rule == LG_ENCLOSE_VALUE ? gap_range(z, gaps, lambda) : (range){0, PEAK / lambda * (1 + 8 * U)};
+      const range a = gap_at(fabs(z.lo), lambda), b = gap_at(fabs(z.hi), lambda);
+      f = value_range(z, a, b, lambda);
+      h = rule == LG_ENCLOSE_VALUE ? gap_range(z, a, b, lambda) : (range){0, peak_of_gap(lambda)};
     }
     const range s = step_range(z, d);
-    put(&out->centre[i], &out->radius[i], (range){below(f.lo), above(f.hi)});
-    put(&out->change[i], &out->change_radius[i], (range){below(s.lo + h.lo), above(s.hi + h.hi)});
+    put(&out->centre[i], &out->radius[i], f);
+    put(&out->change[i], &out->change_radius[i], (range){lg_below(s.lo + h.lo), lg_above(s.hi + h.hi)});
   }
 }
 
 /* ---- sums and pools ---- */
 
+/* to[n] = radius + gamma·|centre|: what an input brings into the radius of a sum. */
+static void widen(double *to, const double *centre, const double *radius, double gamma, int64_t n) {
+  for (int64_t i = 0; i < n; i++) to[i] = radius[i] + gamma * fabs(centre[i]);
+}
+
+/* Radii of sums of nonnegative terms, computed with their own roundings. */
+static void finish(double *radius, double gamma, int64_t n) {
+  for (int64_t i = 0; i < n; i++) radius[i] = radius[i] * (1 + 4 * gamma) + LG_TINY;
+}
+
 void lg_k_enclose_add(const lg_enclosure *out, const lg_enclosure *a, const lg_enclosure *b, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const double centre = a->centre[i] + b->centre[i], change = a->change[i] + b->change[i];
-    out->radius[i] = above(above(a->radius[i] + b->radius[i]) + 2 * U * fabs(centre));
-    out->change_radius[i] = above(above(a->change_radius[i] + b->change_radius[i]) + 2 * U * fabs(change));
+    out->radius[i] = lg_above(lg_above(a->radius[i] + b->radius[i]) + LG_U * fabs(centre));
+    out->change_radius[i] = lg_above(lg_above(a->change_radius[i] + b->change_radius[i]) + LG_U * fabs(change));
     out->centre[i] = centre;
     out->change[i] = change;
   }
@@ -143,7 +112,7 @@ void lg_k_enclose_add(const lg_enclosure *out, const lg_enclosure *a, const lg_e
 
 void lg_k_enclose_mean(const lg_enclosure *out, const lg_enclosure *in, const lg_windows *w, double *spare) {
   const int64_t inputs = w->height * w->width * w->n, outputs = w->out_h * w->out_w * w->n;
-  const double gamma = gamma_of(w->kernel_h * w->kernel_w + 2);
+  const double gamma = lg_gamma_of(w->kernel_h * w->kernel_w + 2);
   lg_k_avg_pool_f64(out->centre, in->centre, w);
   lg_k_avg_pool_f64(out->change, in->change, w);
   widen(spare, in->centre, in->radius, gamma, inputs);
@@ -202,11 +171,11 @@ static range peak_change(const lg_enclosure *in, const lg_windows *w, window at,
       const int64_t i = (y * w->width + x) * w->n + k;
       const range v = range_of(in->centre[i], in->radius[i]), d = range_of(in->change[i], in->change_radius[i]);
       const double rival = i == p->best ? p->second : p->value.hi;
-      all.hi = larger(all.hi, above(d.hi + lesser(0, above(v.hi - p->value.lo))));
-      all.lo = larger(all.lo, below(d.lo + lesser(0, below(v.lo - rival))));
-      if (v.hi >= p->value.lo) least = lesser(least, d.lo); /* may be the largest */
+      all.hi = lg_larger(all.hi, lg_above(d.hi + lg_lesser(0, lg_above(v.hi - p->value.lo))));
+      all.lo = lg_larger(all.lo, lg_below(d.lo + lg_lesser(0, lg_below(v.lo - rival))));
+      if (v.hi >= p->value.lo) least = lg_lesser(least, d.lo); /* may be the largest */
     }
-  all.lo = larger(all.lo, least);
+  all.lo = lg_larger(all.lo, least);
   return all;
 }
 
@@ -237,8 +206,8 @@ static void form_add(form *f, double weight, double centre, double radius) {
 }
 
 static double form_least(const form *f, int64_t k) {
-  const double gamma = gamma_of(k);
-  const double least = below(f->sum - ((f->radius + gamma * f->size) * (1 + 4 * gamma) + TINY));
+  const double gamma = lg_gamma_of(k);
+  const double least = lg_below(f->sum - ((f->radius + gamma * f->size) * (1 + 4 * gamma) + LG_TINY));
   return least > -INFINITY ? least : -INFINITY; /* NaN knows nothing */
 }
 
@@ -286,8 +255,8 @@ int32_t lg_k_enclose_margin(double *smooth, double *relu, const lg_enclosure *in
     compare(&value, &change, in, w, bias, p, j, k);
     const int64_t terms = 2 * k + 4;
     const form both = {value.sum + change.sum, value.radius + change.radius, value.size + change.size};
-    *smooth = lesser(form_least(&value, terms), *smooth);
-    *relu = lesser(form_least(&both, terms), *relu);
+    *smooth = lg_lesser(form_least(&value, terms), *smooth);
+    *relu = lg_lesser(form_least(&both, terms), *relu);
   }
   return (int32_t)p;
 }

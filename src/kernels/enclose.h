@@ -15,8 +15,7 @@ typedef struct lg_enclosure {
 } lg_enclosure;
 
 /* out = w·in + bias (NULL: none) as convolution c says; a linear layer is a 1×1 one of 1×1 images. Runs on the team.
- * The bias does not enter the difference. w may be off by 4 roundings: they are counted. work: of
- * lg_enclose_conv_bytes. */
+ * The bias does not enter the difference. w is taken as exact. work: of lg_enclose_conv_bytes. */
 size_t lg_enclose_conv_bytes(const lg_conv *c);
 void lg_k_enclose_conv(const lg_enclosure *out, const lg_enclosure *in, const double *w, const double *bias,
                        const lg_conv *c, void *work);

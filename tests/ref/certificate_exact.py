@@ -1,17 +1,18 @@
 #!/usr/bin/python3
 """certificate_exact.py: writes certificate_exact.json: small networks whose logits before and after the swap to ReLU are
-known to 60 digits (mpmath), many of them with sums in which nearly everything cancels.
+known to 400 digits (mpmath), every other one with sums in which nearly everything cancels.
 
-Each network: layers [weights, bias, lambda] (lambda 0: no gate behind the layer), input, and the logits as pairs of
-float64 high + low. All weights, inputs and lambdas are float64 exactly as printed. Used by
-tests/spec/certificate_spec.lua. Run: /usr/bin/python3 tests/ref/certificate_exact.py > tests/ref/certificate_exact.json
+Each network: layers [weights, bias, lambda] (lambda 0: no gate behind the layer), input, and the smooth logits and their
+change (ReLU network minus smooth network) as pairs of float64, high + low. All weights, inputs and lambdas are float64
+exactly as printed. Used by tests/spec/certificate_spec.lua.
+Run: /usr/bin/python3 tests/ref/certificate_exact.py > tests/ref/certificate_exact.json
 """
 import json
 import random
 
 import mpmath as mp
 
-mp.mp.dps = 60
+mp.mp.dps = 400
 
 
 def gate(x, lam):
@@ -53,8 +54,9 @@ def network(rng, cancel):
         lam = 0 if i == len(widths) - 1 else rng.choice([1.0, 1.7, 12.5, 159.577, 1e6])
         layers.append([weights, bias, lam])
         at = forward(layers, x, False)
-    return {"layers": layers, "input": x, "smooth": [pair(v) for v in forward(layers, x, False)],
-            "relu": [pair(v) for v in forward(layers, x, True)]}
+    smooth, relu = forward(layers, x, False), forward(layers, x, True)
+    return {"layers": layers, "input": x, "smooth": [pair(v) for v in smooth],
+            "change": [pair(t - s) for s, t in zip(smooth, relu)]}
 
 
 rng = random.Random(20)
