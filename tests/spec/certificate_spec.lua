@@ -327,20 +327,21 @@ end)
 local folder = folders.temporary()
 local dirs = {}
 
-local function run_of(name, model, gate)
+local function run_of(name, model, gate, hardening)
   local path = ("%s/%s.lua"):format(folder, name)
   folders.write(path, ([[
 return {
   name = "t", data = { source = "synthetic", n = 240, n_test = 70, shape = { 1, 6, 6 }, classes = 4,
     validation = 0.25 },
-  model = %s, gate = %s, optimizer = { lr = 0.02 }, train = { epochs = 2, batch = 16, eval_batch = 32 },
-}]]):format(model, gate))
+  model = %s, gate = %s, optimizer = { lr = 0.02 }, train = { epochs = 2, batch = 16, eval_batch = 32 }, %s
+}]]):format(model, gate, hardening or ""))
   dirs[name] = folder .. "/" .. name
   train.run(recipe.load(path), { out = dirs[name], quiet = true })
 end
 
 setup(function()
   run_of("mlp", "lg.models.mlp{ hidden = { 12, 8 } }", '{ init = "ascending", t = 0.1 }')
+  run_of("hardened", "lg.models.mlp{ hidden = { 12, 8 } }", "{ init = 'gelu' }", "hardening = { target = { 50, 200 } }")
   run_of("tied", "lg.models.mlp{ hidden = { 6, 5 } }", "{ init = 'gelu', tie = true }")
   run_of("fixed", "lg.models.cnn{ channels = { 4 }, hidden = { 6 } }", "{ lambda = 40, learn = false }")
   run_of("gelu", "lg.models.mlp{ hidden = { 6 } }", '{ kind = "gelu" }')
@@ -349,7 +350,7 @@ teardown(function() os.execute("rm -rf " .. folder) end)
 
 describe("certificate.of", function()
   it("covers every test sample of a run, and agrees with what is observed", function()
-    for _, name in ipairs({ "mlp", "tied", "fixed", "gelu" }) do
+    for _, name in ipairs({ "mlp", "hardened", "tied", "fixed", "gelu" }) do
       local t = trained.open(dirs[name])
       local report = certificate.of(t)
       assert.are.equal(70, report.samples)
@@ -377,6 +378,12 @@ describe("certificate.of", function()
       assert.is_true(report.value.certified >= 70 - report.flipped - 1)
       for j = 1, 4 do assert.is_true(report.constant.bound[j] >= report.value.bound[j]) end
     end
+  end)
+
+  it("takes a hardened run as it ends", function()
+    local report = certificate.of(trained.open(dirs.hardened))
+    assert.are.same({ 50, 200 }, report.lambdas)
+    assert.is_true(report.value.bound[1] < certificate.of(trained.open(dirs.mlp)).value.bound[1])
   end)
 
   it("leaves the run's gates as they were", function()
