@@ -232,6 +232,11 @@ local function needed(w, logits)
 end
 
 local function walk(w, net)
+  local known = {}
+  for op in pairs(rules) do
+    known[#known + 1] = op
+  end
+  table.sort(known)
   local wanted = needed(w, net.logits)
   w.index, w.alone = { [net.input] = 0 }, { [net.input] = w.readers[net.input] == 1 }
   for id = 0, net.logits do
@@ -240,7 +245,7 @@ local function walk(w, net)
       fed = fed or w.index[x] ~= nil -- what does not depend on the input is its reader's business
     end
     if wanted[id] and fed then
-      if not rules[kind] then refuse(w, id, "there is no rule for this op") end
+      if not rules[kind] then refuse(w, id, "ops that can be: " .. table.concat(known, ", ")) end
       w.alone[id] = w.readers[id] == 1
       w.index[id] = rules[kind](w, id, inputs_of(w, id))
     end

@@ -21,7 +21,7 @@ local function run_of(name, model, more, data)
   local path = ("%s/%s.lua"):format(base, name)
   folders.write(path, ([[
 return { name = %q, data = { %s }, model = %s, gate = { init = "ascending", t = 0.1 }, optimizer = { lr = 0.02 },
-  train = { epochs = 3, batch = 16, eval_batch = 32 }, %s }]]):format(name, data
+  train = { epochs = 1, batch = 16, eval_batch = 32 }, %s }]]):format(name, data
     or 'source = "synthetic", n = 240, n_test = 70, shape = { 2, 6, 6 }, classes = 4, validation = 0.25', model,
     more or ""))
   dirs[name] = base .. "/" .. name
@@ -282,7 +282,7 @@ describe("export refuses", function()
       return nn:linear(nn:reshape(nn:reshape(x, { 36 }, { name = "halves" }), { 72 }), info.classes) end]])
     local status, output = program("odd", "-o %/odd.onnx")
     assert.are.equal(1, status)
-    assert.is_truthy(output:find("odd/run.h5:2: node 'halves' (reshape) cannot be folded: it mixes the samples", 1, true),
+    assert.is_truthy(output:find("odd/run.h5:2: node 'halves' (reshape) cannot be folded: it mixes the sam", 1, true),
       output)
     assert.is_false(exists(base .. "/odd.onnx"))
   end)

@@ -169,7 +169,7 @@ open("t.safetensors", "wb").write(struct.pack("<Q", len(h)) + h + struct.pack("<
       count = count + 1
       return math.floor(C.lib.lg_rng_uniform(11, 3, count) * n) + 1
     end
-    for _ = 1, 1500 do
+    for _ = 1, 800 do
       local bytes = whole
       for _ = 1, dice(3) do
         local at, what = dice(math.min(#bytes, 230)), dice(4)
@@ -183,7 +183,7 @@ open("t.safetensors", "wb").write(struct.pack("<Q", len(h)) + h + struct.pack("<
       read = read + (ok and 1 or 0)
       if not ok then assert.are.equal("fail", type(e) == "table" and e.kind or tostring(e)) end
     end
-    assert.is_true(read > 20 and read < 1000, read)
+    assert.is_true(read > 10 and read < 600, read)
   end)
 
   it("name a file that is not there, and what is no tensor", function()

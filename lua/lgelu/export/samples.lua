@@ -1,6 +1,5 @@
 --- export/samples: stored samples in the units that an exported network takes (a stored value times the set's scale:
 -- pixels in [0, 1]), and which of them a network gets right. Used by export's VNN-LIB, calibration and comparison.
-local C = require("lgelu.C")
 local base = require("lgelu.tensor.base")
 local tensor = require("lgelu.tensor")
 
@@ -61,7 +60,6 @@ function samples.logits(t, part, relu, limit)
       if limit and #list >= limit * t.set.classes then break end
     end
     loader:free()
-    if C.lib.lg_interrupted() ~= 0 then require("lgelu.errors").interrupted("stopped") end
     return list
   end)
 end
