@@ -1,6 +1,6 @@
 # Figure 3: validation trajectories of the init modes and the baseline with vertical lines at their BVS epochs (left),
-# Spearman's ρ between the hardness profiles of the init modes (right); one row of panels a sweep. Made by
-# `lgelu figure fig3 SWEEP…`, or by hand from its table:
+# Spearman's ρ between the hardness profiles of the init modes (right); one row of panels for each sweep and
+# recipe. Made by `lgelu figure fig3 SWEEP…`, or by hand from its table:
 #
 #   gnuplot -e "tsv='fig/fig3.tsv'; out='fig/fig3.png'" plots/fig3.gp
 #

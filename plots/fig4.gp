@@ -1,5 +1,6 @@
 # Figure 4: the ways to a ReLU network as drops of the score (left), validation score against hardness λ along hardened
-# trainings (right); one row of panels a sweep. Made by `lgelu figure fig4 SWEEP…`, or by hand from its table:
+# trainings (right); one row of panels for each sweep and recipe. Made by `lgelu figure fig4 SWEEP…`, or by hand
+# from its table:
 #
 #   gnuplot -e "tsv='fig/fig4.tsv'; out='fig/fig4.png'" plots/fig4.gp
 #

@@ -247,6 +247,18 @@ describe("figures of sweeps", function()
     draws("fig3", { sweep_of(records) }, "fig3.pdf")
   end)
 
+  it("fig3 gives each recipe of a sweep its own panels; fig1 refuses several", function()
+    local records = made_up.grid({ t = { 0.1 }, c = { 3 }, init = MODES, seeds = { 1 } })
+    for _, record in ipairs(made_up.grid({ t = { 0.1 }, c = { 3 }, init = MODES, seeds = { 1 } })) do
+      record.config.name, record.cell.recipe = "another", "another"
+      records[#records + 1] = record
+    end
+    local rows = build("fig3", sweep_of(records))
+    assert.equal("made_up (t = 0.1, c = 3)", find(rows, { panel = 1, part = "rho", series = 1, series_b = 2 }).title)
+    assert.equal("another (t = 0.1, c = 3)", find(rows, { panel = 2, part = "rho", series = 1, series_b = 2 }).title)
+    fails("fail", "runs of several recipes (made_up, another, …); fig1 shows one", build, "fig1", sweep_of(records))
+  end)
+
   it("fig3 marks a failed mode and a missing baseline", function()
     local records = made_up.grid({ t = { 0.1 }, c = { 3 }, init = MODES, seeds = { 1, 2 }, baseline = false,
       status = function(_, _, init, seed) return (init == "ascending") == (seed == 1) and "failed" or nil end })

@@ -1,5 +1,5 @@
 --- Figure 3: validation trajectories of the init modes and the baseline with their BVS epochs, and the agreement of the
--- hardness profiles of the init modes; one row of panels a sweep. Called by lgelu.plot.
+-- hardness profiles of the init modes; one row of panels for each sweep and recipe. Called by lgelu.plot.
 --
 -- A profile is the vector of λ over gates at a run's BVS epoch (our choice: the weights that would be used). ρ is
 -- Spearman's between runs of one seed, averaged over seeds; a constant profile has no order: "undefined".
@@ -134,7 +134,7 @@ local function title_of(sweep)
     local value = first.config["gate." .. key]
     if value then gate[#gate + 1] = key .. " = " .. value end
   end
-  return ("%s (%s)"):format(first.config.name or sweep.name, table.concat(gate, ", ")), first
+  return ("%s (%s)"):format(sweep.recipe, table.concat(gate, ", ")), first
 end
 
 local function describe(sweep, title, first)
@@ -158,7 +158,7 @@ function fig3.build(list)
       .. "over gates at each run's BVS epoch (our choice), paired within seeds, mean over seeds. undefined: a profile "
       .. "is constant; *: mean of fewer seeds, as a profile is constant in others; –: no seed of which both are done.",
   }
-  for panel, sweep in ipairs(list) do
+  for panel, sweep in ipairs(sweeps.by_recipe(list)) do
     sweeps.check_axes(sweep, "fig3", { ["gate.init"] = true, ["gate.kind"] = true })
     local title, first = title_of(sweep)
     for _, note in ipairs(add_panel(rows, panel, sweep, title)) do notes[#notes + 1] = note end

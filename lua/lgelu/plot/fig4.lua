@@ -1,5 +1,5 @@
 --- Figure 4 (ours): the ways to a ReLU network as drops of the score with intervals, and score against hardness along
--- the trainings that were hardened; one row of panels a sweep. Called by lgelu.plot.
+-- the trainings that were hardened; one row of panels for each sweep and recipe. Called by lgelu.plot.
 -- Which way a run went is lgelu.swap.ways's to say; its drop is in the report of its swap (all gates replaced).
 
 local compare = require("lgelu.compare")
@@ -149,7 +149,7 @@ local function add_panel(rows, panel, sweep)
   end
   local result, scale = ways.compare(records), compare.scale(sweep.done)
   local part = part_of(result.groups)
-  local base = { panel = panel, title = sweeps.value(records[1].source, "name") or tostring(sweep.name) }
+  local base = { panel = panel, title = sweep.recipe }
   for _, label in ipairs(add_ways(rows, base, result, part, scale)) do
     notes[#notes + 1] = ("%s: no run is done of the way: %s"):format(sweep.dir, label)
   end
@@ -165,7 +165,7 @@ end
 -- @raise the work failed: a sweep of which no run has a stored swap
 function fig4.build(list)
   local rows, notes, about = {}, {}, {}
-  for panel, sweep in ipairs(list) do
+  for panel, sweep in ipairs(sweeps.by_recipe(list)) do
     local own
     about[panel], own = add_panel(rows, panel, sweep)
     for _, note in ipairs(own) do notes[#notes + 1] = note end

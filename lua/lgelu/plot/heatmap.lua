@@ -91,6 +91,11 @@ end
 -- @raise the work failed: no λ-GELU run is done, or the sweep varies other keys than t, c and the init mode
 function heatmap.build(sweep, figure, title)
   local errors = require("lgelu.errors")
+  local parts = sweeps.by_recipe({ sweep })
+  if #parts > 1 then
+    errors.fail("%s: this sweep has runs of several recipes (%s, %s, …); %s shows one", sweep.dir, parts[1].recipe,
+      parts[2].recipe, figure)
+  end
   sweeps.check_axes(sweep, figure, { ["gate.t"] = true, ["gate.c"] = true, ["gate.init"] = true })
   local cells, done = {}, {}
   for _, record in ipairs(sweep.records) do

@@ -14,12 +14,20 @@ local errors = require("lgelu.errors")
 
 local sweeps = {}
 
--- Axes first, in order of their names: "gate.c=3 gate.t=0.1".
+-- A value of a recipe as text; lists as "512,256".
+local function text_of(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local texts = {}
+  for i, item in ipairs(value) do texts[i] = tostring(item) end
+  return table.concat(texts, ",")
+end
+
+-- In order of the keys' names: "gate.c=3 gate.t=0.1".
 local function label_of(record)
   local keys, texts = {}, {}
   for key in pairs(record.cell or {}) do keys[#keys + 1] = key end
   table.sort(keys)
-  for i, key in ipairs(keys) do texts[i] = key .. "=" .. tostring(record.cell[key]) end
+  for i, key in ipairs(keys) do texts[i] = key .. "=" .. text_of(record.cell[key]) end
   local text = table.concat(texts, " ")
   if record.role == "baseline" then return text == "" and "baseline" or "baseline " .. text end
   return text == "" and tostring(record.name) or text
@@ -74,15 +82,48 @@ end
 --- The value of a key of one record of lgelu.sweep or compare.record, as text: from its cell, or the configuration.
 -- @return nil where neither has it, as in a run that never began
 function sweeps.value(record, key)
-  if record.cell and record.cell[key] ~= nil then return tostring(record.cell[key]) end
+  if record.cell and record.cell[key] ~= nil then return text_of(record.cell[key]) end
   local at = record.config
   if not at then return nil end
-  if at[key] ~= nil then return tostring(at[key]) end
+  if at[key] ~= nil then return text_of(at[key]) end
   for part in key:gmatch("[^.]+") do
     at = type(at) == "table" and at[part] or nil
   end
-  return at ~= nil and type(at) ~= "table" and tostring(at) or nil
+  return at ~= nil and text_of(at) or nil
 end
+
+local function recipe_of(record) return sweeps.value(record, "name") or record.recipe or "unknown" end
+
+--- Cuts sweeps by the recipes of their runs: one part for each sweep and recipe that has finished runs.
+-- @tparam table list sweeps
+-- @treturn table list of sweeps, each of one recipe, in order of appearance; recipe = its name
+function sweeps.by_recipe(list)
+  local parts = {}
+  for _, sweep in ipairs(list) do
+    local of = {}
+    for _, record in ipairs(sweep.done) do
+      local name = recipe_of(record.source)
+      if not of[name] then
+        of[name] = { dir = sweep.dir, name = sweep.name, budget = sweep.budget, recipe = name, records = {}, done = {},
+          gaps = {} }
+        parts[#parts + 1] = of[name]
+      end
+      table.insert(of[name].done, record)
+    end
+    for _, record in ipairs(sweep.records) do
+      local part = of[recipe_of(record)]
+      if part then table.insert(part.records, record) end
+    end
+    for _, gap in ipairs(sweep.gaps) do
+      local part = of[recipe_of(gap.record)]
+      if part then table.insert(part.gaps, gap) end
+    end
+  end
+  return parts
+end
+
+-- What cells may hold beside keys of recipes.
+local NO_KEYS = { recipe = true, label = true }
 
 --- Refuses a sweep that varies what the figure could only average over in silence.
 -- @tparam table sweep
@@ -93,8 +134,8 @@ function sweeps.check_axes(sweep, figure, allowed)
   local first = {}
   for _, record in ipairs(sweep.records) do
     for key, value in pairs(record.role ~= "baseline" and record.cell or {}) do
-      value = tostring(value)
-      if first[key] and first[key] ~= value and not allowed[key] then
+      value = text_of(value)
+      if first[key] and first[key] ~= value and not allowed[key] and not NO_KEYS[key] then
         errors.fail("%s: %s differs between the cells of this sweep (%s, %s, …); %s shows one value of it", sweep.dir,
           key, first[key], value, figure)
       end
@@ -167,9 +208,10 @@ function sweeps.paragraphs(list, notes)
   for _, sweep in ipairs(list) do
     local baselines = 0
     for _, record in ipairs(sweep.done) do baselines = baselines + (record.role == "baseline" and 1 or 0) end
-    local seeds = sweeps.values(sweep.done, "seed")
+    local seeds, names = sweeps.values(sweep.done, "seed"), {}
+    for i, record in ipairs(sweep.done) do names[i] = recipe_of(record.source) end
     parts[#parts + 1] = ("Sweep %s (recipe %s): n = %d runs, of them %d baselines; seed%s %s; budget %s, %s."):format(
-      tostring(sweep.name), sweeps.value(sweep.done[1].source, "name") or "unknown", #sweep.done, baselines,
+      tostring(sweep.name), table.concat(sweeps.sorted(names), ", "), #sweep.done, baselines,
       #seeds == 1 and "" or "s", table.concat(seeds, ", "), tostring(sweep.budget or "as in the recipe"),
       epochs_text(sweep.done))
   end
