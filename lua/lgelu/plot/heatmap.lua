@@ -18,19 +18,16 @@ heatmap.columns = {
 -- Columns that may hold nothing at all: without a baseline, with one seed, with one pair.
 heatmap.partly = { delta = true, delta_ci95 = true, pairs_ci95 = true, drift_ci95 = true }
 
--- Key of a cell; a run that never began has no configuration, so a value that only the recipe names is the only one.
-local function place(record, only)
-  return (sweeps.value(record, "gate.t") or only.t) .. " " .. (sweeps.value(record, "gate.c") or only.c)
-end
+local function place(record) return sweeps.value(record, "gate.t") .. " " .. sweeps.value(record, "gate.c") end
 
-local function is_cell(record) return record.role ~= "baseline" and sweeps.value(record, "gate.kind") ~= "gelu" end
+local function is_cell(record) return record.role ~= "baseline" and sweeps.value(record, "gate.t") ~= nil end
 
--- Runs that belong to each cell, finished or not; and the greatest number.
-local function expected(sweep, only)
+-- The greatest number of runs, finished or not, that a cell has.
+local function expected(sweep)
   local counts, most = {}, 0
   for _, record in ipairs(sweep.records) do
     if is_cell(record) then
-      local key = place(record, only)
+      local key = place(record)
       counts[key] = (counts[key] or 0) + 1
       most = math.max(most, counts[key])
     end
@@ -114,7 +111,7 @@ function heatmap.build(sweep, figure, title)
     if is_cell(first.source) then by_place[first.config["gate.t"] .. " " .. first.config["gate.c"]] = group end
   end
   local scale = compare.scale(sweep.done)
-  local most = expected(sweep, { t = ts[1], c = cs[1] })
+  local most = expected(sweep)
   local rows, notes = {}, {}
   for y, t in ipairs(ts) do
     for x, c in ipairs(cs) do

@@ -122,10 +122,7 @@ function sweeps.by_recipe(list)
   return parts
 end
 
--- What cells may hold beside keys of recipes.
-local NO_KEYS = { recipe = true, label = true }
-
---- Refuses a sweep that varies what the figure could only average over in silence.
+--- Refuses a sweep (of one recipe) that varies what the figure could only average over in silence.
 -- @tparam table sweep
 -- @tparam string figure its name, for the message
 -- @tparam table allowed key → true
@@ -135,7 +132,7 @@ function sweeps.check_axes(sweep, figure, allowed)
   for _, record in ipairs(sweep.records) do
     for key, value in pairs(record.role ~= "baseline" and record.cell or {}) do
       value = text_of(value)
-      if first[key] and first[key] ~= value and not allowed[key] and not NO_KEYS[key] then
+      if first[key] and first[key] ~= value and not allowed[key] and key ~= "recipe" then
         errors.fail("%s: %s differs between the cells of this sweep (%s, %s, …); %s shows one value of it", sweep.dir,
           key, first[key], value, figure)
       end
