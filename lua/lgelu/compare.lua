@@ -233,10 +233,20 @@ local function measure(group, baselines, keys)
   group.pairs = #deltas > 0 and stats.summary(deltas) or nil
 end
 
+-- Keys that say by their presence whether a configuration has a section at all: "hardening.schedule".
+local function presence_keys()
+  local schema, keys = require("lgelu.recipe.schema"), {}
+  for _, name in ipairs(schema.order) do
+    local section = schema.section(name)
+    if section.optional then keys[name .. "." .. section.variant] = true end
+  end
+  return keys
+end
+
 -- Keys that differ between groups, keys that differ within them, and keys that some groups have, all of them with one
 -- value, as gate.t of the λ-GELU runs beside relu ones: { key, value }.
 local function differences(records, groups, keys, by)
-  local between, within, present = {}, {}, {}
+  local between, within, present, presence = {}, {}, {}, presence_keys()
   for _, key in ipairs(keys) do
     local pooled = false
     for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
@@ -246,7 +256,7 @@ local function differences(records, groups, keys, by)
     elseif telling and pooled then
       within[#within + 1] = key
     elseif telling and not by then
-      local value = common(records, key)
+      local value = not presence[key] and common(records, key)
       if value then present[#present + 1] = { key, value } else between[#between + 1] = key end
     end
   end

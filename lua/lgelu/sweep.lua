@@ -149,15 +149,30 @@ end
 
 -- Reading ------------------------------------------------------------------------------------------------------------
 
--- Records and description of a sweep's folder, its name under runs/sweeps, or a condensed file.
-local function read(path)
-  if folder.exists(path) then return records.read((path:gsub("(.)/+$", "%1"))) end
-  if lfs.attributes(path, "mode") == "file" then return condensed.read(path) end
+--- The place of a sweep that a person named: its folder, its name under runs/sweeps, or a condensed file.
+-- @return its folder or file; nil when there is nothing of that name
+function sweep.resolve(path)
+  if lfs.attributes(path, "mode") then return (path:gsub("(.)/+$", "%1")) end
   local named = folder.root .. "/" .. path
-  if not lfs.attributes(path, "mode") and folder.exists(named) then return records.read(named) end
-  if lfs.attributes(path, "mode") then return records.read(path) end -- which says that there is no sweep in it
-  errors.usage("%s: there is no such sweep: expected a sweep's folder, its name in %s, or a condensed file", path,
-    folder.root)
+  return folder.exists(named) and named or nil
+end
+
+--- Is there a sweep, in a folder or condensed, where a person might as well have named a run?
+function sweep.exists(path)
+  local place = sweep.resolve(path)
+  if not place then return false end
+  return folder.exists(place) or lfs.attributes(place, "mode") == "file" and not path:find("run%.h5$")
+end
+
+-- Records and description of a sweep.
+local function read(path)
+  local place = sweep.resolve(path)
+  if not place then
+    errors.usage("%s: there is no such sweep: expected a sweep's folder, its name in %s, or a condensed file", path,
+      folder.root)
+  end
+  if lfs.attributes(place, "mode") == "file" then return condensed.read(place) end
+  return records.read(place) -- which says so when there is no sweep in it
 end
 
 --- What figures and tables know of a sweep's runs.

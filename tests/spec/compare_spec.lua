@@ -11,10 +11,11 @@ local function run(o)
   if o.kind == "lambda_gelu" then lambda = { { 1, 2 }, { 2, 4 }, { 3, 3 }, { 3, 4 } } end
   return runs.fake({
     dir = ("runs/%s-%s-%s-s%d"):format(o.kind, o.t or "", o.init or "", o.seed), seed = o.seed, kind = o.kind,
-    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128 }, "/"), status = o.status, lambda = lambda,
+    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, tostring(o.harden) }, "/"), status = o.status, lambda = lambda,
     val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
     config = {
       name = "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128 }, model = { hidden = { 8, 4 } },
+      hardening = o.harden and { schedule = "geometric", eps = 0.005 } or nil,
     },
   })
 end
@@ -55,6 +56,45 @@ describe("compare", function()
     close(0.01, relu.delta.mean)
     assert.equal(1, relu.delta.n)
     assert.is_nil(relu.delta.ci95)
+  end)
+
+  it("tells hardened runs from others by their schedule, and pairs them with the same baseline", function()
+    local list = records({
+      { kind = "gelu", seed = 1, bvs = 0.80 }, { kind = "lambda_gelu", seed = 1, bvs = 0.82 },
+      { kind = "lambda_gelu", seed = 1, bvs = 0.85, harden = true },
+    })
+    local result = compare.groups(list)
+    assert.are.same({ "gate.kind", "hardening.schedule" }, result.keys)
+    assert.are.same({ { "hardening.eps", "0.005" } }, result.present)
+    assert.are.same({ ["gate.kind"] = "lambda_gelu", ["hardening.schedule"] = "geometric" }, result.groups[3].values)
+    close(0.05, result.groups[3].delta.mean)
+  end)
+
+  it("groups by several keys, and counts pairs over all runs beside seeds", function()
+    local result = compare.groups(records({
+      { kind = "gelu", seed = 1, bvs = 0.80 }, { kind = "gelu", seed = 2, bvs = 0.81 },
+      { kind = "lambda_gelu", t = 0.1, init = "ascending", seed = 1, bvs = 0.82 },
+      { kind = "lambda_gelu", t = 0.1, init = "descending", seed = 1, bvs = 0.84 },
+      { kind = "lambda_gelu", t = 0.3, init = "ascending", seed = 2, bvs = 0.90 },
+    }), { "gate.kind", "gate.t" })
+    assert.equal(3, #result.groups)
+    assert.are.same({ ["gate.kind"] = "lambda_gelu", ["gate.t"] = "0.1" }, result.groups[2].values)
+    assert.are.same({ 1, 2 }, { result.groups[2].delta.n, result.groups[2].pairs.n })
+    close(0.03, result.groups[2].pairs.mean)
+    close(math.sqrt(2) * 0.01, result.groups[2].pairs.sd)
+    close(0.09, result.groups[3].delta.mean)
+  end)
+
+  it("takes a sweep's own baseline, whatever its gates, before others", function()
+    local list = records({
+      { kind = "gelu", seed = 1, bvs = 0.80 }, { kind = "relu", seed = 1, bvs = 0.70 },
+      { kind = "lambda_gelu", seed = 1, bvs = 0.82 },
+    })
+    list[2].role = "baseline"
+    local result = compare.groups(list)
+    close(0.12, result.groups[3].delta.mean)
+    assert.is_nil(result.groups[2].delta)
+    assert.is_nil(result.groups[1].delta)
   end)
 
   it("shows a key of some groups where its values differ", function()

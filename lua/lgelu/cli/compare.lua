@@ -1,5 +1,5 @@
---- lgelu compare: a table of finished runs, one row per configuration, over seeds. The numbers are lgelu.compare's, the
--- layout lgelu.table's.
+--- lgelu compare: a table of finished runs, or of those of sweeps, one row per configuration, over seeds. The numbers
+-- are lgelu.compare's, the layout lgelu.table's.
 
 local errors = require("lgelu.errors")
 
@@ -11,7 +11,7 @@ verb.summary = "Compare runs: one row per configuration, mean ± 95 % CI over se
 local LISTED_GATES = 4
 
 function verb.setup(parser)
-  parser:argument("runs", "Runs, by folder or name."):args("+")
+  parser:argument("runs", "Runs, by folder or name; sweeps, by folder, name or condensed file."):args("+")
   parser:option("--by", "Group by this key of the recipe alone (as gate.kind), pooling all other differences; several "
     .. "of them group by all.")
     :argname("KEY"):count("*")
@@ -21,22 +21,37 @@ function verb.setup(parser)
     .. "recipe. Δλ: mean change of λ from one epoch to the next.")
 end
 
--- Opens the runs. What cannot be compared is named on standard error and left out.
-local function records_of(names)
-  local compare, store = require("lgelu.compare"), require("lgelu.store")
-  local records = {}
-  for _, name in ipairs(names) do
-    local folder = store.resolve(name)
-    local ok, result = pcall(function() return compare.record(store.open(folder)) end)
-    if ok then
-      records[#records + 1] = result
-    elseif errors.is(result, "fail") then
-      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, result.message))
-    else
-      error(result, 0)
-    end
+-- Adds what can be compared; what cannot is named on standard error and left out.
+local function take(records, name, fn)
+  local ok, result = pcall(fn)
+  if ok then
+    records[#records + 1] = result
+  elseif errors.is(result, "fail") then
+    io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, result.message))
+  else
+    error(result, 0)
   end
-  if #records == 0 then errors.fail("none of the %d runs can be compared", #names) end
+end
+
+-- Opens runs, and sweeps for their runs.
+local function records_of(names)
+  local compare, store, sweep = require("lgelu.compare"), require("lgelu.store"), require("lgelu.sweep")
+  local records, count = {}, 0
+  for _, name in ipairs(names) do
+    local runs = sweep.exists(name) and sweep.records(name) or nil
+    for _, run in ipairs(runs or {}) do
+      take(records, ("%s: %s, seed %s"):format(name, run.label, run.seed), function()
+        if run.status ~= "done" and run.error then errors.fail("it is %s: %s", run.status, run.error) end
+        return compare.of_record(run)
+      end)
+    end
+    if not runs then
+      local folder = store.resolve(name)
+      take(records, name, function() return compare.record(store.open(folder)) end)
+    end
+    count = count + (runs and #runs or 1)
+  end
+  if #records == 0 then errors.fail("none of the %d runs can be compared", count) end
   return records
 end
 
@@ -97,7 +112,7 @@ end
 local function numeric(result)
   local titles = {
     "runs", "seeds", "bvs_mean", "bvs_sd", "bvs_ci95", "delta_bvs_mean", "delta_bvs_sd", "delta_bvs_ci95",
-    "delta_bvs_seeds", "test_mean", "test_sd", "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max",
+    "delta_bvs_seeds", "delta_bvs_pairs", "delta_bvs_pairs_sd", "delta_bvs_pairs_ci95", "test_mean", "test_sd", "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max",
     "drift_mean", "drift_ci95",
   }
   local columns, rows = {}, {}
@@ -105,9 +120,10 @@ local function numeric(result)
   for _, title in ipairs(titles) do columns[#columns + 1] = { title = title } end
   for r, group in ipairs(result.groups) do
     local bvs, delta, test, drift = group.bvs, group.delta or {}, group.test or {}, group.drift or {}
+    local pairs_ = group.pairs or {}
     local values = {
-      #group.records, group.seeds, bvs.mean, bvs.sd, bvs.ci95, delta.mean, delta.sd, delta.ci95, delta.n, test.mean,
-      test.sd, test.ci95, group.epochs[1], group.epochs[2], group.profile and math.min(unpack(group.profile)),
+      #group.records, group.seeds, bvs.mean, bvs.sd, bvs.ci95, delta.mean, delta.sd, delta.ci95, delta.n, pairs_.n,
+      pairs_.sd, pairs_.ci95, test.mean, test.sd, test.ci95, group.epochs[1], group.epochs[2], group.profile and math.min(unpack(group.profile)),
       group.profile and math.max(unpack(group.profile)), drift.mean, drift.ci95,
     }
     local row = {}

@@ -69,7 +69,8 @@ end
 -- @raise as lgelu.sweep.records, and as sweeps.from
 function sweeps.open(word)
   local sweep = require("lgelu.sweep")
-  return sweeps.from(word, sweep.records(word), sweep.describe(word))
+  local records = sweep.records(word)
+  return sweeps.from(sweep.resolve(word), records, sweep.describe(word))
 end
 
 --- Where a picture goes when nobody says: fig/NAME.png in the sweep's folder, NAME.png beside a condensed file.
