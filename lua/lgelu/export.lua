@@ -52,6 +52,16 @@ local function swap_notes(t, add)
   end
 end
 
+-- What is proved of it ('lgelu certify'): samples that keep their class, and by how much a logit can change at most.
+local function certificate_notes(t, add)
+  local report = require("lgelu.certificate.stored").read(t.run)
+  if not report or report.checkpoint ~= t.checkpoint then return end
+  add("certificate_samples", report.samples)
+  add("certificate_eps", report.eps)
+  add("certificate_keep_class", report.value.certified)
+  add("certificate_max_logit_change", math.max(unpack(report.value.bound)))
+end
+
 local function units(set)
   local low, high = samples.range(set)
   if not low then return "the data set's own numbers" .. (set.scale ~= 1 and " x " .. set.scale or "") end
@@ -71,7 +81,10 @@ function export.onnx(t, path, options)
   add("relu", options.relu and "true" or "false")
   add("input_units", units(t.set))
   if t.set.labels then add("classes", t.set.labels) end
-  if options.relu then swap_notes(t, add) end
+  if options.relu then
+    swap_notes(t, add)
+    certificate_notes(t, add)
+  end
   onnx.write(g, path, tostring(t.run.attrs.name), meta)
   return { ops = g.ops, uncommon = onnx.uncommon(g), opset = onnx.opset, units = units(t.set) }
 end

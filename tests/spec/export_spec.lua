@@ -87,8 +87,10 @@ describe("lgelu export", function()
     if reason then return pending(reason) end
   end)
 
-  it("says in the file where the network comes from and what the swap changed", function()
+  it("says in the file where the network comes from, what the swap changed and what is proved", function()
     local _, report = swap.of(dirs.mlp)
+    assert.are.equal(0, (runs.program("certify", dirs.mlp)))
+    local proved = require("lgelu.certificate").read(trained.open(dirs.mlp).run)
     local status, output = program("mlp", "--relu -o %/meta.onnx")
     assert.are.equal(0, status, output)
     assert.are.equal(base .. "/meta.onnx: the network with ReLU gates, opset 13, batch 1: Flatten, Gemm, Relu\n"
@@ -113,6 +115,9 @@ print("ir=%d" % m.ir_version)
     end
     assert.are.equal(report.test.max_logit_change, tonumber(list.swap_test_max_logit_change))
     assert.are.equal(report.val.score_after, tonumber(list.swap_val_score_after))
+    assert.are.equal(math.max(unpack(proved.value.bound)), tonumber(list.certificate_max_logit_change))
+    assert.are.equal(proved.value.certified, tonumber(list.certificate_keep_class))
+    assert.is_true(tonumber(list.certificate_max_logit_change) >= tonumber(list.swap_test_max_logit_change))
     local lambdas = require("cjson").decode(list.lambda)
     assert.are.same(t.net:lambdas(), lambdas)
     local deviations = require("cjson").decode(list.swap_max_deviation)

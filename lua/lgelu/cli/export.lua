@@ -36,8 +36,9 @@ function verb.setup(parser)
     .. "norms in the layers before them, global pooling in the layer behind it. A ReLU network of mlp and resnet is "
     .. "made of Conv, Gemm, Relu, Add, Sub and Flatten; maximum pooling (cnn) is MaxPool. Without --relu, gates are "
     .. "x·½·(1 + Erf(λx/√2)): verifiers take neither Erf nor Gelu, onnxruntime does. metadata_props say where it comes "
-    .. "from. A property is unsat when no input in the box changes the class. Weights: read by lg.safetensors.read and "
-    .. "network:load_weights. A hardened run is exported as it ended, others at their best epoch.")
+    .. "from, and what lgelu swap and certify found. A property is unsat when no input in the box changes the class. "
+    .. "Weights: read by lg.safetensors.read and network:load_weights. A hardened run is exported as it ended, others "
+    .. "at their best epoch.")
 end
 
 local function check_ending(path, ending, option)
