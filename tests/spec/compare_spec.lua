@@ -11,8 +11,8 @@ local function run(o)
   if o.kind == "lambda_gelu" then lambda = { { 1, 2 }, { 2, 4 }, { 3, 3 }, { 3, 4 } } end
   return runs.fake({
     dir = ("runs/%s-%s-%s-s%d"):format(o.kind, o.t or "", o.init or "", o.seed), seed = o.seed, kind = o.kind,
-    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, tostring(o.harden) }, "/"), status = o.status, lambda = lambda,
-    val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
+    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, o.harden and "h" or "" }, "/"),
+    status = o.status, lambda = lambda, val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
     config = {
       name = "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128 }, model = { hidden = { 8, 4 } },
       hardening = o.harden and { schedule = "geometric", eps = 0.005 } or nil,

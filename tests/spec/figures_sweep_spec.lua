@@ -39,7 +39,8 @@ return {
   baseline = { ["gate.kind"] = "gelu" },
 }
 ]])
-    succeeds("sweep", place .. "/tiny.lua", "--budget", "smoke", "--jobs", "1", "--threads", "1", "--out", DIR, "--quiet")
+    succeeds("sweep", place .. "/tiny.lua", "--budget", "smoke", "--jobs", "1", "--threads", "1", "--out", DIR,
+      "--quiet")
   end)
 
   teardown(function() os.execute(("rm -r '%s'"):format(place)) end)

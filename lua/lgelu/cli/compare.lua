@@ -112,8 +112,8 @@ end
 local function numeric(result)
   local titles = {
     "runs", "seeds", "bvs_mean", "bvs_sd", "bvs_ci95", "delta_bvs_mean", "delta_bvs_sd", "delta_bvs_ci95",
-    "delta_bvs_seeds", "delta_bvs_pairs", "delta_bvs_pairs_sd", "delta_bvs_pairs_ci95", "test_mean", "test_sd", "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max",
-    "drift_mean", "drift_ci95",
+    "delta_bvs_seeds", "delta_bvs_pairs", "delta_bvs_pairs_sd", "delta_bvs_pairs_ci95", "test_mean", "test_sd",
+    "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max", "drift_mean", "drift_ci95",
   }
   local columns, rows = {}, {}
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key } end
@@ -123,8 +123,9 @@ local function numeric(result)
     local pairs_ = group.pairs or {}
     local values = {
       #group.records, group.seeds, bvs.mean, bvs.sd, bvs.ci95, delta.mean, delta.sd, delta.ci95, delta.n, pairs_.n,
-      pairs_.sd, pairs_.ci95, test.mean, test.sd, test.ci95, group.epochs[1], group.epochs[2], group.profile and math.min(unpack(group.profile)),
-      group.profile and math.max(unpack(group.profile)), drift.mean, drift.ci95,
+      pairs_.sd, pairs_.ci95, test.mean, test.sd, test.ci95, group.epochs[1], group.epochs[2],
+      group.profile and math.min(unpack(group.profile)), group.profile and math.max(unpack(group.profile)), drift.mean,
+      drift.ci95,
     }
     local row = {}
     for i, key in ipairs(result.keys) do row[i] = group.values[key] end

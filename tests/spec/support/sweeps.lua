@@ -19,7 +19,8 @@ function sweeps.record(o)
   if learned then gate.t, gate.c, gate.init = o.t, o.c, o.init end
   local cell = { ["gate.kind"] = o.kind ~= "lambda_gelu" and o.kind or nil, ["gate.t"] = gate.t, ["gate.c"] = gate.c,
     ["gate.init"] = gate.init, ["hardening.schedule"] = o.hardening and o.hardening.schedule }
-  local part = o.drop and { score_before = 0.9, score_after = 0.9 - o.drop, drop = o.drop, samples = 100, flipped = 3 }
+  local part = o.drop and { score_before = 0.9, score_after = 0.9 - o.drop, drop = o.drop,
+    predictions = 100, flipped = 3 }
   local hash = {}
   for _, key in ipairs({ "kind", "t", "c", "init" }) do hash[#hash + 1] = tostring(gate[key]) end
   return {
