@@ -21,10 +21,12 @@ static hid_t memory_type(int32_t dtype) {
   return types[dtype];
 }
 
-/* The creation properties of a data set: chunks of up to 4 MiB (at least 4 KiB), whole rows where they fit. maxdims
- * [rank] comes out with axis 0 (and axes of length 0) unlimited. Rank 0 gives the default list. */
+/* The creation properties of a data set: no times, so that the same contents are the same bytes; chunks of up to 4 MiB
+ * (at least 4 KiB), whole rows where they fit, but for rank 0. maxdims [rank] comes out with axis 0 (and axes of length
+ * 0) unlimited. */
 static hid_t layout_plist(hsize_t *maxdims, int rank, const hsize_t *dims, hid_t type) {
   hid_t p = H5Pcreate(H5P_DATASET_CREATE);
+  if (p >= 0) H5Pset_obj_track_times(p, 0);
   if (p < 0 || rank == 0) return p;
   hsize_t chunk[LG_MAX_RANK], bytes = H5Tget_size(type);
   for (int i = rank - 1; i >= 0; i--) { /* the last axes whole, as far as the most allows */

@@ -9,6 +9,7 @@ local pool = {}
 
 local LOOK = 0.25 -- seconds between two looks at the display
 local SIGINT = -2
+local SAME_PRESS = 1 -- seconds
 
 local function program()
   local inside, found = pcall(require, "lgelu.program")
@@ -45,11 +46,15 @@ local function judge(self, entry, status)
   return "failed", message
 end
 
+-- The first Ctrl-C lets every run save its checkpoint, a later one ends them at once. Some senders (timeout) send one
+-- signal twice.
 local function stop_all(self)
+  local now = C.lib.lg_clock()
+  if self.stopping and now - self.stopping < SAME_PRESS then return end
   for _, job in ipairs(self.running) do
-    process.stop(job.pid, self.stopping)
+    process.stop(job.pid, self.stopping ~= nil)
   end
-  self.stopping = true -- from the second Ctrl-C on, at once
+  self.stopping = now
 end
 
 --- Runs them.
@@ -61,12 +66,12 @@ function pool.run(o)
   local self = { dir = o.dir, plan = o.plan, threads = o.threads, exe = program(), pids = {}, running = {} }
   local next_job = 1
   while true do
-    while not self.stopping and #self.running < o.parallel and o.jobs[next_job] do
+    while self.stopping == nil and #self.running < o.parallel and o.jobs[next_job] do
       start(self, o.jobs[next_job])
       o.started(self.running[#self.running])
       next_job = next_job + 1
     end
-    if #self.running == 0 then return not self.stopping end
+    if #self.running == 0 then return self.stopping == nil end
     local which, status = process.wait(self.pids, LOOK)
     if which then
       local job = table.remove(self.running, which)
