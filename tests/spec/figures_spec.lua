@@ -307,6 +307,8 @@ describe("figures of sweeps", function()
     assert.are.same({ 8, 18, 80 }, { point.lambda_min, point.lambda_max, point.score })
     close(12, point.lambda_mid)
     assert.are.same({}, built.gaps)
+    has(built.caption[2], "on the test set, with the weights of the best epoch: GELU, swapped abruptly; ReLU from the "
+      .. "start; λ-GELU learned, swapped. Of the last epoch: λ-GELU hardened, swapped. Right: 3 hardened runs.")
     for _, extension in ipairs(gnuplot.EXTENSIONS) do draws("fig4", { sweep, sweep }, "fig4." .. extension) end
   end)
 

@@ -140,6 +140,23 @@ local function add_paths(rows, base, sweep, scale)
   return count
 end
 
+-- "best epoch: GELU, …; last epoch: …": whose weights were swapped at which epoch.
+local function weights_text(groups)
+  local by_checkpoint, parts = {}, {}
+  for _, group in ipairs(groups) do
+    for _, record in ipairs(group.records) do
+      local labels = by_checkpoint[record.swap.checkpoint] or {}
+      by_checkpoint[record.swap.checkpoint] = labels
+      labels[#labels + 1] = group.label
+    end
+  end
+  for _, checkpoint in ipairs({ "best", "last" }) do
+    local labels = by_checkpoint[checkpoint]
+    if labels then parts[#parts + 1] = checkpoint .. " epoch: " .. table.concat(sweeps.sorted(labels), "; ") end
+  end
+  return table.concat(parts, ". Of the ")
+end
+
 -- Rows of one sweep's panels; its paragraph; lines on what is not there.
 local function add_panel(rows, panel, sweep)
   local records, notes = swapped(sweep)
@@ -154,9 +171,9 @@ local function add_panel(rows, panel, sweep)
     notes[#notes + 1] = ("%s: no run is done of the way: %s"):format(sweep.dir, label)
   end
   local paths = add_paths(rows, base, sweep, scale)
-  return ("%s: drops and scores%s on the %s set; right, %d hardened run%s."):format(base.title,
-    scale == 100 and " in per cent and points" or "", part == "test" and "test" or "validation", paths,
-    paths == 1 and "" or "s"), notes
+  return ("%s: drops and scores%s on the %s set, with the weights of the %s. Right: %d hardened run%s."):format(
+    base.title, scale == 100 and " in per cent and points" or "", part == "test" and "test" or "validation",
+    weights_text(result.groups), paths, paths == 1 and "" or "s"), notes
 end
 
 --- Table and caption of the figure.

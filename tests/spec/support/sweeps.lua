@@ -29,7 +29,8 @@ function sweeps.record(o)
     config = { name = o.name or "made_up", seed = o.seed, gate = gate, hardening = o.hardening },
     epochs = { epoch = epoch, val_score = o.val_score }, best = best,
     gates = { names = {}, lambda = lambda, kind = o.kind },
-    swap = part and { val = part, test = part, gates = { { name = "a" } } } or nil,
+    swap = part and { checkpoint = o.hardening and "last" or "best", val = part, test = part,
+      gates = { { name = "a" } } } or nil,
   }
 end
 
