@@ -69,4 +69,15 @@ return {
           note = "as a copy in the manifest: all records, in another order than in the download" } } },
     },
   },
+  tinyshakespeare = {
+    title = "Shakespeare's plays, 1.1 million characters of them (tiny Shakespeare)",
+    licence = "public domain",
+    folders = { "text/tinyshakespeare", "tinyshakespeare" },
+    home = "https://github.com/karpathy/char-rnn",
+    download = { base = "https://github.com/karpathy/char-rnn/raw/master/data/tinyshakespeare/", suffix = "" },
+    files = {
+      { name = "input.txt", bytes = 1115394,
+        sha256 = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed" },
+    },
+  },
 }

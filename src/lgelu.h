@@ -299,6 +299,8 @@ lg_status lg_idx_read(lg_tensor **out, const char *path);
 lg_status lg_cifar_read(lg_tensor **images, lg_tensor **labels, const char *path, int32_t classes, int32_t column);
 /* hex[65], bytes: sha256 and size of what a file holds, unpacked when it is gzipped (told by content, not by name). */
 lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
+/* All bytes of a file, unpacked when it is gzipped, with a zero byte behind them; *text goes to lg_text_free. */
+lg_status lg_content_read(char **text, int64_t *bytes, const char *path);
 /* A NumPy .npy file, versions 1 to 3, little-endian: f4 f8 i4; u1 and b1 as u8; i8 as i32 when all values fit. Fortran
  * order is turned into C order. lg_npy_write writes version 1, at one instant (lg_file_replace). */
 lg_status lg_npy_read(lg_tensor **out, const char *path);
@@ -320,6 +322,9 @@ void lg_loader_free(lg_loader *l);
  * are mirrored left to right; a square of cutout pixels a side around a random pixel becomes 0 after normalization. 0:
  * that change is off. Before the first start. */
 lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout);
+/* Random windows of a text: x and y are ids i32 [N, T] with equal strides; from now on row r of an epoch is what starts at
+ * element f(seed, epoch, r) in [0, starts) of x and of y, whatever lies at r itself. Before the first start. */
+lg_status lg_loader_windows(lg_loader *l, int64_t starts);
 /* Starts an epoch: order f(seed, epoch) when shuffle is 1, index order otherwise; skips the first batches (resume). */
 lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip);
 /* Tensors of the next batch, valid until the next call; rows = 0 at the end of the epoch (x and y are then NULL).

@@ -59,6 +59,7 @@ end
 --                lgelu_version =, git_commit =, git_dirty =, cpu =, blas =, blas_core =, threads =, data_sha256 =, … },
 --              gates = { names = {…L}, lambda = {…L}, s = {…L}, t =, c =, init =, kind =, … } (lambda and s are empty
 --                where no gate has a λ),
+--              tokens = { level =, vocabulary = list of texts, nil for bytes } where the data are text (optional),
 --              units, descriptions = by column of /epochs or matrix of /gates, instead of the usual ones (optional) }
 -- @return run object for writing (store/run.lua), which holds the folder's lock
 function store.create(dir, info)

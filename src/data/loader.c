@@ -1,7 +1,8 @@
 /* loader.c: batches, prepared two ahead by one thread of the loader's own. Not from the team of core/threads.c: the
  * thread sleeps on a condition when it is ahead, so it takes a core only while it gathers. Knows rows and their order,
  * not what they mean: a row goes alone through lg_gather_row or, with augmentation, through lg_augment_row, which is a
- * function of (seed, epoch, row). Called by lua/lgelu/data/loader.lua, from one thread at a time. */
+ * function of (seed, epoch, row), as is the place of a random window. Called by lua/lgelu/data/loader.lua, from one
+ * thread at a time. */
 #include "../core/memory.h"
 #include "../core/rng.h"
 #include "augment.h"
@@ -24,7 +25,8 @@ struct lg_loader {
   lg_affine *affine;                                  /* [max(channels, 1)] */
   lg_augment augment;
   bool augmented;
-  uint64_t seed, epoch; /* of the present epoch, for augmentation */
+  int64_t starts;       /* > 0: a row is a window at a random one of so many places */
+  uint64_t seed, epoch; /* of the present epoch, for augmentation and windows */
   int64_t n, batch, batches;
   int64_t *index, *order;     /* [n]: the rows; the rows in this epoch's order */
   lg_storage *slot[SLOTS][2]; /* x [batch, …], y [batch, …] */
@@ -37,18 +39,28 @@ struct lg_loader {
   bool started, filling, stop;
 };
 
+/* Where the window of a row starts, in elements: 0..starts-1, f(seed, epoch, row). */
+static int64_t window_start(const lg_loader *l, int64_t row) {
+  uint32_t bits[4];
+  lg_philox(bits, l->seed, lg_stream(LG_STREAM_AUGMENT, (uint32_t)l->epoch), (uint64_t)row);
+  uint64_t draw = (uint64_t)bits[0] << 32 | bits[1];
+  return (int64_t)((unsigned __int128)draw * (uint64_t)l->starts >> 64);
+}
+
 static void fill(const lg_loader *l, int64_t b) {
   char *x = l->slot[b % SLOTS][0]->data, *y = l->slot[b % SLOTS][1]->data;
   int64_t x_bytes = l->x.width * (l->x.dtype == LG_U8 ? (int64_t)sizeof(float) : lg_dtype_bytes(l->x.dtype));
   int64_t first = b * l->batch, rows = l->n - first < l->batch ? l->n - first : l->batch;
   for (int64_t i = 0; i < rows; i++) {
     int64_t row = l->order[first + i];
-    const char *from = l->x.data + row * l->x.stride_bytes;
+    int64_t start = l->starts ? window_start(l, row) : row * l->x.stride;
+    const char *from = l->x.data + start * lg_dtype_bytes(l->x.dtype);
     if (l->augmented)
       lg_augment_row((float *)(x + i * x_bytes), from, &l->x, l->affine, &l->augment, l->seed, l->epoch, row);
     else
       lg_gather_row(x + i * x_bytes, from, &l->x, l->affine);
-    memcpy(y + i * l->y.row_bytes, l->y.data + row * l->y.stride_bytes, (size_t)l->y.row_bytes);
+    if (!l->starts) start = row * l->y.stride;
+    memcpy(y + i * l->y.row_bytes, l->y.data + start * lg_dtype_bytes(l->y.dtype), (size_t)l->y.row_bytes);
   }
 }
 
@@ -205,6 +217,19 @@ lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cu
   if (l->started) return lg_fail(LG_ESTATE, "augmentation is chosen before the loader is started");
   LG_TRY(lg_augment_init(&l->augment, l->x.dtype, l->x_rank, l->x_shape, crop, flip, cutout));
   l->augmented = crop || flip || cutout;
+  return LG_OK;
+}
+
+lg_status lg_loader_windows(lg_loader *l, int64_t starts) {
+  LG_TRY(check_alive(l));
+  if (l->started) return lg_fail(LG_ESTATE, "windows are chosen before the loader is started");
+  if (l->x.dtype != LG_I32 || l->y.dtype != LG_I32 || l->x.width != l->y.width || l->x.stride != l->y.stride)
+    return lg_fail(LG_ESHAPE, "random windows are cut out of ids: x and y must be i32 with rows of the same shape");
+  int64_t most = (l->x.rows - 1) * l->x.stride + 1;
+  if (starts < 1 || starts > most)
+    return lg_fail(LG_EARG, "starts = %lld, expected 1 to %lld: so many windows lie in the rows", (long long)starts,
+                   (long long)most);
+  l->starts = starts;
   return LG_OK;
 }
 

@@ -68,7 +68,8 @@ end
 describe("the list of sources", function()
   it("has a documented schema for each, whose defaults fit", function()
     local check = require("lgelu.recipe.check")
-    assert.are.same({ "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons" }, data.sources())
+    assert.are.same({ "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons", "text", "synthetic_text" },
+      data.sources())
     for _, name in ipairs(data.sources()) do
       local source = data.source(name)
       assert.is_string(source.doc)
@@ -86,8 +87,8 @@ describe("the list of sources", function()
   end)
 
   it("refuses unknown sources, keys and values with the nearest name", function()
-    assert.matches("'synthetc', expected one of fashion_mnist, cifar10, cifar100, idx, synthetic, moons, did you mean "
-      .. "'synthetic'?", refused("usage", { source = "synthetc" }), 1, true)
+    assert.matches("'synthetc', expected one of " .. table.concat(data.sources(), ", ")
+      .. ", did you mean 'synthetic'?", refused("usage", { source = "synthetc" }), 1, true)
     assert.matches("data.nois: unknown key of source 'moons', which knows: source, n, noise, seed, test, validation, "
       .. "did you mean 'noise'?", refused("usage", { source = "moons", nois = 1 }), 1, true)
     assert.matches("data.n: found 1.5, expected an integer", refused("usage", { source = "moons", n = 1.5 }), 1, true)

@@ -21,12 +21,14 @@ end
 --- One row of the list: name, kind, size, licence, where.
 local function describe(name)
   local manifest, files = require("lgelu.data.manifest"), require("lgelu.data.files")
-  local source, entry = require("lgelu.data").source(name), manifest.all()[name]
+  local source = require("lgelu.data").source(name)
+  local set = source.manifest or name
+  local entry = manifest.all()[set]
   if not entry then
     return { name, source.kind, "-", "-", source.kind == "generated" and "needs no files" or "where data.path says" }
   end
   return { name, source.kind, megabytes(files.bytes(entry)), entry.licence,
-    files.locate(entry) or "missing: lgelu data get " .. name }
+    files.locate(entry) or "missing: lgelu data get " .. set }
 end
 
 --- The width of a UTF-8 text in characters.

@@ -105,6 +105,9 @@ end
 --   train = {x = u8 or f32 [N, …], y = i32 [N]}, test = the same or nil; x, y = train's;
 --   scale, mean, sd: a batch holds (x·scale − mean)/sd per channel; mean and sd are nil until data.split or the first
 --   loader takes them from the training rows (normalization = "training rows"), or given ("constants");
+--   of ids (texts): input_dtype = "i32", label_shape = { tokens } with y = i32 [N, tokens], held_out = how many of the
+--   last training rows are for validation, windows = { starts = places } where they are random, tokens = { level,
+--   vocabulary };
 --   augment = { crop =, flip =, cutout = } for images, else nil; sha256 of the content, before any padding;
 --   found_in (folder, or nil when generated); notes = list of lines for the log
 function data.load(config)

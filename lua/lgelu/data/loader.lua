@@ -79,8 +79,8 @@ local loader = {}
 -- @param name   its part: "train" or "test"
 -- @param index  i32 tensor or list of 1-based rows (from data.split), or nil: all
 -- @param given  batch = 128; last = "keep" (a smaller last batch) or "drop"; shuffle = false: the index's order, true:
---               an order f(seed, epoch); seed = 0; augment = false: true for the random changes of set.augment, which
---               are a function of (seed, epoch, row)
+--               an order f(seed, epoch); seed = 0; augment = false: true for the random changes of set.augment or the
+--               random windows of set.windows, which are a function of (seed, epoch, row)
 -- @return loader: l:start(epoch[, skip]), l:next() or l:each(), l:batches(), l:free(); l.count: rows of the index,
 --         l.batch; l.note: a line for the log when the last batch was decided on, or nil
 function loader.new(set, name, index, given)
@@ -99,6 +99,7 @@ function loader.new(set, name, index, given)
   if changes and (changes.crop > 0 or changes.flip or changes.cutout > 0) then
     check(lib.lg_loader_augment(owned, changes.crop, changes.flip and 1 or 0, changes.cutout))
   end
+  if options.augment and set.windows then check(lib.lg_loader_windows(owned, set.windows.starts)) end
   return setmetatable({
     handle = owned, count = n, batch = options.batch, shuffle = options.shuffle,
     seed = options.seed, note = note,

@@ -25,7 +25,7 @@ local function normalize(set, rows, n)
 end
 
 --- How many of n rows `validation` means: a share when it is below 1, else a number of rows.
-local function count_of(validation, n)
+function split.count(validation, n)
   local share = type(validation) == "number" and validation >= 0 and validation < 1
   local rows = type(validation) == "number" and validation >= 1 and validation % 1 == 0
   if not share and not rows then
@@ -44,16 +44,21 @@ local function index_tensor(rows, n)
 end
 
 --- Splits the training part, each class in proportion, and normalizes the set by the rows that stay in training
--- (set.mean, set.sd) unless its source gave constants.
+-- (set.mean, set.sd) unless its source gave constants. A source with an order (text) has cut its last rows off already,
+-- set.held_out of them, by data.validation.
 -- @param set         from lgelu.data.load
 -- @param validation  share (below 1) or number of rows for validation; 0: none
 -- @param seed        seed of the choice
 -- @return train_index, val_index: i32 tensors of 1-based row numbers, each ascending (val_index may have 0 rows)
 function split.split(set, validation, seed)
   local n = set.train.x.shape[1]
-  local n_val = count_of(validation, n)
+  local n_val = set.held_out or split.count(validation, n)
   local index = ffi.new("int64_t[?]", n)
-  check(lib.lg_split(index, n, n_val, set.train.y, seed))
+  if set.held_out then
+    for i = 0, n - 1 do index[i] = (i + n - n_val) % n end -- as lg_split gives them: first what is kept
+  else
+    check(lib.lg_split(index, n, n_val, set.train.y, seed))
+  end
   if set.normalization == "training rows" then normalize(set, index + n_val, n - n_val) end
   return index_tensor(index + n_val, n - n_val), index_tensor(index, n_val)
 end

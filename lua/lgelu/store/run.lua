@@ -73,6 +73,15 @@ local function write_gates(file, gates, count, info)
   end
 end
 
+-- What the ids of a text stand for, so that the run can be read and made to write without the text.
+local function write_tokens(file, tokens)
+  file:group("/data")
+  file:set_attr("/data", "level", tokens.level)
+  if not tokens.vocabulary then return end
+  file:write_texts("/data/vocabulary", tokens.vocabulary)
+  file:set_attr("/data/vocabulary", "description", "tokens by their number, the first being 0")
+end
+
 local function set_root(file, attrs)
   for name, value in pairs(attrs) do
     file:set_attr("/", name, type(value) == "string" and text.utf8(value) or value)
@@ -93,6 +102,7 @@ function Run:begin(info)
       describe(file, name, entry, info)
     end
     write_gates(file, info.gates, self.gates, info)
+    if info.tokens then write_tokens(file, info.tokens) end
   end)
 end
 
