@@ -96,7 +96,7 @@ do for [k = 1:panels] {
   set xlabel "epoch" offset 0, 0.4 textcolor rgb ink
   set ylabel (high[k] > 1.5 ? "validation score (%)" : "validation score") offset 0.8, 0 textcolor rgb ink
   set key at screen (left + panel_width / 2) / width, y_low(k) - under / height center top Left reverse \
-    horizontal maxcols 2 font small samplen 1.6 width 1
+    vertical maxrows int(ceil(curves[k] / 2.0)) font small samplen 1.6 width 1
   set palette defined (0 "#031576", 1 "#391e86", 2 "#63278a", 3 "#8b3085", 4 "#b03d77", 5 "#cf5163", 6 "#e66b4a", \
     7 "#f28c2c", 8 "#f3b01d")
   set cbrange [0:1]
@@ -159,7 +159,8 @@ do for [k = 1:panels] {
 (column("series_b") + half):(column("series") - half):(column("series") + half) with boxxyerror \
       fillstyle pattern 4 noborder linecolor rgb "#bdbdbd", \
     tsv using (of(k, "rho") ? column("series_b") : NaN):"series":(strcol("text")): \
-      (!is_gap(strcol("text")) && column("rho") < -0.6 ? 0xffffff : 0x222222) with labels font small textcolor rgb variable
+      (!is_gap(strcol("text")) && column("rho") < -0.6 ? 0xffffff : 0x222222) with labels font small \
+      textcolor rgb variable
 }
 unset multiplot
 unset output

@@ -4,9 +4,10 @@
 #
 #   gnuplot -e "tsv='fig/fig4.tsv'; out='fig/fig4.png'" plots/fig4.gp
 #
-# out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part (way
-# or path), title, series (1, 2, … of the part), name; for ways: runs, text (the score of the ReLU network; –: no run), drop, …,
-# drop_low and drop_high (the interval; drop itself where one seed has none), …; for paths: epoch, lambda_mid, lambda_min, lambda_max, score.
+# out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part
+# (way or path), title, series (1, 2, … of the part), name; for ways: runs, text (the score of the ReLU network; –: no
+# run), drop, …, drop_low and drop_high (the interval; drop itself where one seed has none), …; for paths: colour (1, 2,
+# …; name belongs to it), epoch, lambda_mid, lambda_min, lambda_max, score.
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
 style = ARG0[1:strlen(ARG0) - strlen("fig4.gp")]."style.gp"
@@ -25,9 +26,11 @@ array drop_high[panels]
 array path_low[panels]
 array path_high[panels]
 array lambda_high[panels]
-most = 6                               # names in the legend of a panel
-array name[panels * most]
+most = 6                               # colours and names in the legend of a panel
+array name[panels * most + 1]
+array colours[panels]
 longest = 0
+most_colours = 1
 most_ways = 0
 of(k, part) = (column("panel") == k && strcol("part") eq part)
 do for [k = 1:panels] {
@@ -50,8 +53,11 @@ do for [k = 1:panels] {
     path_low[k] = S_min
     path_high[k] = S_max
     lambda_high[k] = X_max
-    do for [s = 1:(paths[k] < most ? paths[k] : most)] {
-      stats tsv using (of(k, "path") && column("series") == s ? (text = strcol("name"), 1) : NaN) nooutput name "N"
+    stats tsv using (of(k, "path") ? column("colour") : NaN) nooutput name "N"
+    colours[k] = int(N_max)
+    most_colours = (colours[k] > most_colours) ? colours[k] : most_colours
+    do for [s = 1:(colours[k] < most ? colours[k] : most)] {
+      stats tsv using (of(k, "path") && column("colour") == s ? (text = strcol("name"), 1) : NaN) nooutput name "N"
       name[(k - 1) * most + s] = text
     }
   }
@@ -66,15 +72,18 @@ path_width = 2.7
 right = 0.2
 top = 0.35
 panel_height = (0.34 * most_ways > 1.7) ? 0.34 * most_ways : 1.7
-between = 0.85
-bottom = 0.52
+under = 0.54                           # room for tics and label of the x axis
+below = 0.2 * ceil((most_colours < most ? most_colours : most) / 2.0) + 0.1  # and the legend's
+between = under + below + 0.35
+bottom = under + below
 width = left + drop_width + scores + middle + path_width + right
 height = top + panels * panel_height + (panels - 1) * between + bottom
 load style
 y_high(k) = 1 - (top + (k - 1) * (panel_height + between)) / height
 y_low(k) = y_high(k) - panel_height / height
-shade(k, s) = (paths[k] == 1) ? 0.35 : 0.88 * (s - 1.0) / (paths[k] - 1)
+shade(k, s) = (colours[k] == 1) ? 0.35 : 0.88 * (s - 1.0) / (colours[k] - 1)
 path(k, s) = column("panel") == k && strcol("part") eq "path" && column("series") == s
+pick(k) = shade(k, column("colour"))
 
 set multiplot
 do for [k = 1:panels] {
@@ -121,7 +130,8 @@ do for [k = 1:panels] {
   set title (k == 1 ? "along hardening" : "") offset 0, -0.5
   set logscale x
   set errorbars small
-  set key inside right bottom Left reverse font small samplen 1.2 opaque
+  set key at screen 1 - (path_width / 2 + right) / width, y_low(k) - under / height center top Left reverse \
+    vertical maxrows int(ceil((colours[k] < most ? colours[k] : most) / 2.0)) font small samplen 1.2 width 1
   set xlabel "hardness λ" offset 0, 0.4 textcolor rgb ink
   set ylabel "validation score" offset 0.8, 0 textcolor rgb ink
   if (paths[k] > 0) {
@@ -131,10 +141,12 @@ do for [k = 1:panels] {
     set yrange [path_low[k] - pad:path_high[k] + pad]
     set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000) out nomirror scale 0.6
     set ytics autofreq out nomirror scale 0.6
-    plot for [s = 1:paths[k]] tsv using (path(k, s) ? column("lambda_mid") : NaN):"score":"lambda_min":"lambda_max" \
-        with xerrorbars pointtype -1 linewidth 0.5 linecolor palette frac shade(k, s), \
-      for [s = 1:paths[k]] tsv using (path(k, s) ? column("lambda_mid") : NaN):"score" with linespoints pointtype 7 \
-        pointsize 0.4 linewidth 1.3 linecolor palette frac shade(k, s) title (s <= most ? name[(k - 1) * most + s] : "")
+    plot for [s = 1:paths[k]] tsv using (path(k, s) ? column("lambda_mid") : NaN):"score":"lambda_min":"lambda_max":\
+(pick(k)) with xerrorbars pointtype -1 linewidth 0.5 linecolor palette, \
+      for [s = 1:paths[k]] tsv using (path(k, s) ? column("lambda_mid") : NaN):"score":(pick(k)) with linespoints \
+        pointtype 7 pointsize 0.4 linewidth 1.3 linecolor palette, \
+      for [s = 1:(colours[k] < most ? colours[k] : most)] keyentry with linespoints pointtype 7 pointsize 0.4 \
+        linewidth 1.3 linecolor palette frac shade(k, s) title name[(k - 1) * most + s]
   } else {
     set xrange [1:200]
     set yrange [0:1]

@@ -14,7 +14,8 @@ stats tsv using "y" nooutput name "Y"
 columns = int(X_max)
 rows = int(Y_max)
 stats tsv using "drift" nooutput name "D"
-logarithmic = (D_min > 0)
+stats tsv using (column("drift") > 0 ? column("drift") : NaN) nooutput name "P"
+logarithmic = (D_max > 0)
 
 # room for the axes' names beside few cells
 if (columns * cell_width < 2.5) { cell_width = 2.5 / columns }
@@ -27,11 +28,12 @@ width = left + columns * cell_width + right
 height = top + rows * cell_height + bottom
 load style
 
-# -- colours: logarithmic where that is possible; a range of no width is widened
-low = D_min
+# -- colours: logarithmic where anything drifts, and no drift is then the darkest; a range of no width is widened
+low = logarithmic ? P_min : D_min
 high = D_max
 if (logarithmic && high / low < 1.2) { low = low / 1.1; high = high * 1.1 }
 if (!logarithmic && high - low < 1e-12) { high = low + (low > 0 ? low : 1) }
+shown(d) = (d > low) ? d : low
 share(d) = logarithmic ? log(d / low) / log(high / low) : (d - low) / (high - low)
 if (logarithmic) { set logscale cb }
 set cbrange [low:high]
@@ -76,11 +78,11 @@ half = 0.485
 is_gap(state) = state eq "missing" || state eq "no λ"
 known(value) = is_gap(strcol("state")) ? NaN : value
 unknown(value) = is_gap(strcol("state")) ? value : NaN
-colour(d) = share(d) < 0.6 ? 0xffffff : 0x222222
+colour(d) = share(shown(d)) < 0.6 ? 0xffffff : 0x222222
 drift_text(d) = as_row ? sprintf("Δλ %.2g", d) : ""
 gap_text(text) = is_gap(strcol("state")) ? text : ""
 plot tsv using "x":"y":(column("x") - half):(column("x") + half):(column("y") - half):(column("y") + half):\
-(known(column("drift"))) with boxxyerror fillstyle solid 1 noborder linecolor palette, \
+(known(shown(column("drift")))) with boxxyerror fillstyle solid 1 noborder linecolor palette, \
   tsv using (unknown(column("x"))):"y":(column("x") - half):(column("x") + half):(column("y") - half):\
 (column("y") + half) with boxxyerror fillstyle pattern 4 noborder linecolor rgb "#bdbdbd", \
   tsv using "x":"y":"text":(colour(column("drift"))) with labels offset 0, (as_row ? 0.5 : 0) \

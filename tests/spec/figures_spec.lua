@@ -283,8 +283,8 @@ describe("figures of sweeps", function()
       end
       add({ kind = "gelu", drop = 0.03 + 0.001 * seed })
       add({ kind = "lambda_gelu", drop = 0.01 })
-      if o.hardened then
-        add({ kind = "lambda_gelu", hardening = { schedule = "geometric" }, drop = 0.0001 * seed,
+      for _, schedule in ipairs(o.hardened or {}) do
+        add({ kind = "lambda_gelu", hardening = { schedule = schedule }, drop = 0.0001 * seed,
           lambda = { { 1.1, 1.1 }, { 1.5, 1.5 }, { 8, 18 }, { 40, 90 }, { 160, 160 } } })
       end
       add({ kind = "relu", drop = not (o.no_swap and seed == 1) and 0 or nil })
@@ -293,7 +293,7 @@ describe("figures of sweeps", function()
   end
 
   it("fig4 holds the drops of the four ways and the paths of hardening", function()
-    local sweep = ways({ seeds = 3, hardened = true })
+    local sweep = ways({ seeds = 3, hardened = { "geometric" } })
     local rows, built = build("fig4", sweep)
     local abrupt = find(rows, { part = "way", series = 1 })
     close(3.2, abrupt.drop)
@@ -310,6 +310,19 @@ describe("figures of sweeps", function()
     has(built.caption[2], "on the test set, with the weights of the best epoch: GELU, swapped abruptly; ReLU from the "
       .. "start; λ-GELU learned, swapped. Of the last epoch: λ-GELU hardened, swapped. Right: 3 hardened runs.")
     for _, extension in ipairs(gnuplot.EXTENSIONS) do draws("fig4", { sweep, sweep }, "fig4." .. extension) end
+  end)
+
+  it("fig4 tells several schedules apart, in names and colours", function()
+    local rows = build("fig4", ways({ seeds = 2, hardened = { "geometric", "linear" } }))
+    has(find(rows, { part = "way", series = 4 }).name, "hardened, swapped, schedule linear")
+    local colours = {}
+    for series = 1, 4 do
+      local row = find(rows, { part = "path", series = series, epoch = 1 })
+      colours[series] = { row.colour, row.name }
+    end
+    local first, second = { 1, "schedule geometric" }, { 2, "schedule linear" }
+    assert.are.same({ first, first, second, second }, colours)
+    draws("fig4", { ways({ seeds = 2, hardened = { "geometric", "linear", "cosine" } }) }, "many4.png")
   end)
 
   it("fig4 marks ways that are missing and runs without a swap", function()

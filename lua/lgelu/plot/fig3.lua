@@ -30,12 +30,20 @@ local function row_of(values)
   return row
 end
 
+-- A mode that is a Lua function has its text for a name; so much of it is shown.
+local LONGEST = 16
+
+local function shortened(name)
+  name = name:gsub("%s+", " ")
+  return #name <= LONGEST and name or name:sub(1, LONGEST):gsub("[\192-\255]?[\128-\191]*$", "") .. "…"
+end
+
 -- Init modes in the order of their first run, then the kinds of gates without λ: { name, baseline, records }.
 local function series_of(sweep)
   local modes, plain, by_name = {}, {}, {}
   for _, record in ipairs(sweep.done) do
     local baseline = record.lambda == nil
-    local name = record.config[baseline and "gate.kind" or "gate.init"]:gsub("%s+", " ")
+    local name = shortened(record.config[baseline and "gate.kind" or "gate.init"])
     if baseline then name = (record.role == "baseline" and "baseline " or "") .. name else name = "init " .. name end
     if not by_name[name] then
       by_name[name] = { name = name, baseline = baseline, records = {} }

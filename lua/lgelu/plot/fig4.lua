@@ -19,7 +19,7 @@ function fig4.default_out(list) return sweeps.default_out(list, "fig4") end
 
 local COLUMNS = {
   "panel", "part", "title", "series", "name", "runs", "text", "drop", "drop_ci95", "drop_low", "drop_high",
-  "before", "before_ci95", "after", "after_ci95", "epoch", "lambda_mid", "lambda_min", "lambda_max", "score",
+  "before", "before_ci95", "after", "after_ci95", "colour", "epoch", "lambda_mid", "lambda_min", "lambda_max", "score",
 }
 
 local function row_of(values)
@@ -51,9 +51,9 @@ local function part_of(groups)
   return "test"
 end
 
--- "λ-GELU hardened, swapped": and what tells it from others of its way.
-local function group_name(group, keys)
-  local texts = { group.label }
+-- What tells a group from others of its way: "schedule geometric"; "" where nothing has to.
+local function distinction(group, keys)
+  local texts = {}
   for _, key in ipairs(keys) do
     if group.values[key] then texts[#texts + 1] = key:match("[^.]*$") .. " " .. group.values[key] end
   end
@@ -71,10 +71,11 @@ local function way_row(base, series, group, keys, part, scale)
   local own = group[part]
   local drop, before, after = own.drop, own.score_before, own.score_after
   local function scaled(value) return value and scale * value end
-  local half = drop.ci95 or 0
+  local half, more = drop.ci95 or 0, distinction(group, keys)
   return row_of({
-    panel = base.panel, title = base.title, part = "way", series = series, name = group_name(group, keys),
-    runs = #group.records, text = with_interval(scaled(after.mean), scaled(after.ci95), scale),
+    panel = base.panel, title = base.title, part = "way", series = series,
+    name = group.label .. (more ~= "" and ", " .. more or ""), runs = #group.records,
+    text = with_interval(scaled(after.mean), scaled(after.ci95), scale),
     drop = scaled(drop.mean), drop_ci95 = scaled(drop.ci95), drop_low = scaled(drop.mean - half),
     drop_high = scaled(drop.mean + half), before = scaled(before.mean), before_ci95 = scaled(before.ci95),
     after = scaled(after.mean), after_ci95 = scaled(after.ci95),
@@ -110,31 +111,33 @@ local function spread(lambda)
   return math.exp(sum / #lambda), math.min(unpack(lambda)), math.max(unpack(lambda))
 end
 
--- What a path is called: its seed, and its cell where that differs between the hardened runs.
-local function path_name(record, labels)
-  local seed = "seed " .. tostring(record.seed)
-  return #labels > 1 and record.label .. ", " .. seed or seed
+-- The rows of one path.
+local function add_path(rows, base, record, names, scale)
+  local epochs, lambda = record.source.epochs, record.source.gates.lambda
+  for e, epoch in ipairs(epochs.epoch) do
+    local mid, least, greatest = spread(lambda[e + 1])
+    rows[#rows + 1] = row_of({
+      panel = base.panel, title = base.title, part = "path", series = names.series, colour = names.colour,
+      name = names.name, epoch = epoch, lambda_mid = mid, lambda_min = least, lambda_max = greatest,
+      score = scale * epochs.val_score[e],
+    })
+  end
 end
 
--- One path a hardened run; returns how many there are.
-local function add_paths(rows, base, sweep, scale)
-  local count, labels = 0, {}
-  for _, record in ipairs(sweep.done) do
-    if record.way == "hardened" then labels[#labels + 1] = record.label end
+-- One path a hardened run, in the colour of its group, or of its seed where there is one group; returns their number.
+local function add_paths(rows, base, result, scale)
+  local hardened, count = {}, 0
+  for _, group in ipairs(result.groups) do
+    if group.way == "hardened" then hardened[#hardened + 1] = group end
   end
-  labels = sweeps.sorted(labels)
-  for _, record in ipairs(sweep.done) do
-    if record.way == "hardened" and record.lambda then
+  for g, group in ipairs(hardened) do
+    local name = distinction(group, result.keys)
+    for i, record in ipairs(group.records) do
       count = count + 1
-      local epochs, lambda = record.source.epochs, record.source.gates.lambda
-      for e, epoch in ipairs(epochs.epoch) do
-        local mid, least, greatest = spread(lambda[e + 1])
-        rows[#rows + 1] = row_of({
-          panel = base.panel, title = base.title, part = "path", series = count,
-          name = path_name(record, labels), epoch = epoch, lambda_mid = mid,
-          lambda_min = least, lambda_max = greatest, score = scale * epochs.val_score[e],
-        })
-      end
+      add_path(rows, base, record, {
+        series = count, colour = #hardened > 1 and g or i,
+        name = #hardened > 1 and name or "seed " .. tostring(record.seed),
+      }, scale)
     end
   end
   return count
@@ -170,7 +173,7 @@ local function add_panel(rows, panel, sweep)
   for _, label in ipairs(add_ways(rows, base, result, part, scale)) do
     notes[#notes + 1] = ("%s: no run is done of the way: %s"):format(sweep.dir, label)
   end
-  local paths = add_paths(rows, base, sweep, scale)
+  local paths = add_paths(rows, base, result, scale)
   return ("%s: drops and scores%s on the %s set, with the weights of the %s. Right: %d hardened run%s."):format(
     base.title, scale == 100 and " in per cent and points" or "", part == "test" and "test" or "validation",
     weights_text(result.groups), paths, paths == 1 and "" or "s"), notes
@@ -203,8 +206,8 @@ function fig4.build(list)
   return {
     columns = COLUMNS, rows = rows, caption = caption, gaps = gaps,
     partly = {
-      drop_ci95 = true, before_ci95 = true, after_ci95 = true, epoch = true, lambda_mid = true, lambda_min = true,
-      lambda_max = true, score = true,
+      drop_ci95 = true, before_ci95 = true, after_ci95 = true, colour = true, epoch = true, lambda_mid = true,
+      lambda_min = true, lambda_max = true, score = true,
     },
   }
 end

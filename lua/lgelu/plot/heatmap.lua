@@ -144,7 +144,7 @@ function heatmap.caption(sweep, title, done, most, scale, notes)
   local parts = {
     ("%s Text of each cell: ΔBVS%s, the best validation score (BVS) minus that of its baseline (%s), mean over %d "
       .. "init mode%s of s (%s) and %d seed%s. Colour: hardness drift Δλ, the mean over epochs and gates of "
-      .. "|λ(e) − λ(e−1)|, on a logarithmic scale where all drifts are positive."):format(title,
+      .. "|λ(e) − λ(e−1)|, on a logarithmic scale (none at all: darkest)."):format(title,
       scale == 100 and " in percentage points" or "", baseline_text(sweep), #inits, #inits == 1 and "" or "s",
       table.concat(inits, ", "), #sweeps.values(done, "seed"), #sweeps.values(done, "seed") == 1 and "" or "s"),
     ("A cell has up to %d runs. Grey hatching with –: no run of the cell is done; – on a colour: no baseline; *: mean "

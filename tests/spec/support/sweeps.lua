@@ -25,7 +25,7 @@ function sweeps.record(o)
   for _, key in ipairs({ "kind", "t", "c", "init" }) do hash[#hash + 1] = tostring(gate[key]) end
   return {
     cell = cell, role = o.role or "cell", seed = o.seed, status = o.status or "done", error = o.error, name = "r",
-    hash = table.concat(hash, "-") .. (o.hardening and "-hard" or ""),
+    hash = table.concat(hash, "-") .. (o.hardening and "-" .. o.hardening.schedule or ""),
     config = { name = o.name or "made_up", seed = o.seed, gate = gate, hardening = o.hardening },
     epochs = { epoch = epoch, val_score = o.val_score }, best = best,
     gates = { names = {}, lambda = lambda, kind = o.kind },
