@@ -46,6 +46,7 @@ do for [k = 1:panels] {
   # the same without a path: a count that may be none
   stats tsv using (of(k, "path") ? column("series") : 0) nooutput name "P"
   paths[k] = int(P_max)
+  colours[k] = 1
   if (paths[k] > 0) {
     stats tsv using (of(k, "path") ? column("epoch") : NaN) nooutput name "E"
     stats tsv using (of(k, "path") && column("epoch") > E_max / 5.0 ? column("score") : NaN) nooutput name "S"

@@ -14,8 +14,8 @@ stats tsv using "y" nooutput name "Y"
 columns = int(X_max)
 rows = int(Y_max)
 stats tsv using "drift" nooutput name "D"
-stats tsv using (column("drift") > 0 ? column("drift") : NaN) nooutput name "P"
 logarithmic = (D_max > 0)
+if (logarithmic) { stats tsv using (column("drift") > 0 ? column("drift") : NaN) nooutput name "P" }
 
 # room for the axes' names beside few cells
 if (columns * cell_width < 2.5) { cell_width = 2.5 / columns }
