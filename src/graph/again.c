@@ -2,8 +2,8 @@
  *
  * The rule: every value that backward reads and whose op can compute it again (lg_op.again) from what its own backward
  * reads anyway. It is computed again right before the first backward that reads it, together with the values that it
- * needs itself: a chain of residual sums is computed from its beginning, each value once. Outputs and values that are
- * seen in another shape are kept. */
+ * needs itself: a chain of residual sums is computed from its beginning, each value once, and stays until its last
+ * reader. Outputs and values that are seen in another shape are kept. */
 #include "graph.h"
 
 int lg_node_reads(const lg_graph *g, const lg_node *node, int32_t k) {
