@@ -124,12 +124,12 @@ function plot.check(name, count, out)
 end
 
 --- Opens what a figure takes.
--- @tparam table figure one of `plot.figures()`
+-- @tparam string name one of `plot.figures()`
 -- @tparam table words runs by folder or name; sweeps by folder, name or condensed file
 -- @treturn table list of inputs for `plot.figure`
--- @raise as lgelu.store and lgelu.sweep
-function plot.open(figure, words)
-  local inputs = {}
+-- @raise as plot.check, lgelu.store and lgelu.sweep
+function plot.open(name, words)
+  local figure, inputs = plot.check(name, #words), {}
   for i, word in ipairs(words) do
     if figure.takes == "sweeps" then
       inputs[i] = require("lgelu.plot.sweeps").open(word)

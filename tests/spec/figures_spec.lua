@@ -114,6 +114,62 @@ local function reference_records()
   return records
 end
 
+-- The palettes of a script: lists of { r, g, b } in [0, 1], linear.
+local function palettes(script)
+  local list = {}
+  local text = read(script):gsub("\\\n", " ")
+  for inside in text:gmatch("set palette defined (%b())") do
+    local palette = {}
+    for r, g, b in inside:gmatch("#(%x%x)(%x%x)(%x%x)") do
+      local colour = { tonumber(r, 16), tonumber(g, 16), tonumber(b, 16) }
+      for i = 1, 3 do
+        local x = colour[i] / 255
+        colour[i] = x <= 0.04045 and x / 12.92 or ((x + 0.055) / 1.055) ^ 2.4
+      end
+      palette[#palette + 1] = colour
+    end
+    list[#list + 1] = palette
+  end
+  return list
+end
+
+-- What eyes without one kind of cones see (Machado, Oliveira and Fernandes 2009, severity 1), and grey for print: the
+-- weights of linear red, green and blue in the luminance.
+local LUMINANCE = { 0.2126, 0.7152, 0.0722 }
+local EYES = {
+  all = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+  no_red = { { 0.152286, 1.052583, -0.204868 }, { 0.114503, 0.786281, 0.099216 }, { -0.003882, -0.048116, 1.051998 } },
+  no_green = { { 0.367322, 0.860646, -0.227968 }, { 0.280085, 0.672501, 0.047413 }, { -0.011820, 0.042940, 0.968881 } },
+  no_blue = { { 1.255528, -0.076749, -0.178779 }, { -0.078411, 0.930809, 0.147602 }, { 0.004733, 0.691367, 0.303900 } },
+}
+
+local function luminance(colour, eyes)
+  local sum = 0
+  for i = 1, 3 do
+    for j = 1, 3 do sum = sum + LUMINANCE[i] * eyes[i][j] * colour[j] end
+  end
+  return sum
+end
+
+describe("colours", function()
+  it("keep their order in print and for every kind of colour vision", function()
+    local sequential = palettes("plots/style.gp")[1]
+    for _, eyes in pairs(EYES) do
+      for i = 2, #sequential do
+        assert.is_true(luminance(sequential[i], eyes) > luminance(sequential[i - 1], eyes) + 0.004)
+      end
+    end
+    local of_fig3 = palettes("plots/fig3.gp")
+    assert.are.same({ sequential }, { of_fig3[1] })
+    local low, below, middle, above, high = unpack(of_fig3[2])
+    for name, eyes in pairs(EYES) do
+      local function l(colour) return luminance(colour, eyes) end
+      assert.is_true(l(low) < l(below) and l(below) < l(middle) and l(middle) > l(above) and l(above) > l(high), name)
+      assert.is_true(l(high) > l(low) + 0.2, name)
+    end
+  end)
+end)
+
 describe("figures of sweeps", function()
   teardown(function() os.execute(("rm -r '%s'"):format(place)) end)
 

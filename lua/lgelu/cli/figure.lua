@@ -36,8 +36,8 @@ function figure.run(given)
     return 0
   end
   local plot = require("lgelu.plot")
-  local entry = plot.check(given.name, #given.inputs, given.out)
-  local made = plot.figure(given.name, plot.open(entry, given.inputs), given.out)
+  plot.check(given.name, #given.inputs, given.out)
+  local made = plot.figure(given.name, plot.open(given.name, given.inputs), given.out)
   for _, line in ipairs(made.gaps) do io.stderr:write("lgelu: ", line, "\n") end
   io.write(made.picture, "\n")
   return 0
