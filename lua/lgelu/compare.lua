@@ -11,6 +11,7 @@
 -- @module lgelu.compare
 
 local errors = require("lgelu.errors")
+local scores = require("lgelu.score")
 local stats = require("lgelu.stats")
 
 local compare = {}
@@ -55,9 +56,10 @@ end
 local function is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
 
 --- What is compared of one run of a sweep.
--- @tparam table r record of lgelu.sweep: name, status, seed, hash, config, epochs, gates, best; role where it has one
--- @treturn table name, seed, hash, id (of its group), role, config (key → text), bvs, best (index of the BVS epoch),
--- test (nil without a test set), epochs (count), lambda (at the BVS epoch; nil without), drift
+-- @tparam table r record of lgelu.sweep: name, status, seed, hash, config, epochs, gates, best; role and attrs where it
+-- has them
+-- @treturn table name, seed, hash, id (of its group), role, config (key → text), score (of lgelu.score), bvs,
+-- best (index of the BVS epoch), test (nil without a test set), epochs (count), lambda (at the BVS epoch; nil without), drift
 -- @raise the work failed: the run is not done, or holds no finite BVS
 function compare.of_record(r)
   if r.status ~= "done" then errors.fail("it is %s, not done", tostring(r.status)) end
@@ -65,7 +67,8 @@ function compare.of_record(r)
   if not best or not is_finite(best.val_score) then errors.fail("it holds no best validation score") end
   local record = {
     name = r.name, seed = tonumber(r.seed), hash = r.hash, role = r.role, config = flatten(r.config, {}, ""),
-    bvs = best.val_score, test = is_finite(best.test_score) and best.test_score or nil, epochs = #epochs.epoch,
+    score = scores.named(r.attrs and r.attrs.score), bvs = best.val_score,
+    test = is_finite(best.test_score) and best.test_score or nil, epochs = #epochs.epoch,
   }
   record.id = identity(r, record.config)
   for e, epoch in ipairs(epochs.epoch) do
@@ -89,7 +92,7 @@ function compare.record(run)
   if attrs.status ~= "done" then errors.fail("it is %s, not done", run:status()) end
   return compare.of_record({
     name = run.dir:match("[^/]*$"), status = attrs.status, seed = attrs.seed, hash = attrs.hash, config = run:config(),
-    epochs = run:epochs(), gates = run:gates(), best = run:best(),
+    epochs = run:epochs(), gates = run:gates(), best = run:best(), attrs = attrs,
   })
 end
 
@@ -225,7 +228,7 @@ local function measure(group, baselines, keys)
     group.epochs = { math.min(group.epochs[1], record.epochs), math.max(group.epochs[2], record.epochs) }
     local baseline = baselines[pairing(record, keys)]
     if baseline and not is_baseline(record) then
-      deltas[#deltas + 1] = record.bvs - baseline.bvs
+      deltas[#deltas + 1] = record.score:drop(record.bvs, baseline.bvs) -- above 0: better than the baseline
       paired[#paired + 1] = { seed = record.seed, delta = deltas[#deltas] }
     end
   end
@@ -297,12 +300,12 @@ function compare.groups(records, by)
   return { groups = groups, keys = between, pooled = within, present = present, repeated = repeated }
 end
 
---- What scores are multiplied with for people: 100 (per cent, and points of difference) where all lie in [0, 1].
+--- What scores are multiplied with for people: 100 (per cent, and points of difference) where all are shares in [0, 1].
 -- @tparam table records from compare.record
 -- @treturn number 100 or 1
 function compare.scale(records)
   for _, record in ipairs(records) do
-    if record.bvs < 0 or record.bvs > 1 then return 1 end
+    if record.score.scale == 1 or record.bvs < 0 or record.bvs > 1 then return 1 end
   end
   return 100
 end

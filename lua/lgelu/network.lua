@@ -5,6 +5,7 @@ local errors = require("lgelu.errors")
 local gate = require("lgelu.gate")
 local models = require("lgelu.models")
 local nn = require("lgelu.nn")
+local score_kinds = require("lgelu.score")
 
 local ffi, lib, check = C.ffi, C.lib, C.check
 local network = {}
@@ -87,7 +88,7 @@ end
 --   info = { classes =, input_shape = {…}, input_dtype = "i32" for ids (default: dtype), label_shape = {…} (default {}:
 --   one label a row; { tokens }: one for each token) },
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
---   dtype = "f32"|"f64", seed =, where = "file:line" of the model,
+--   measure = of lgelu.score (default accuracy), dtype = "f32"|"f64", seed =, where = "file:line" of the model,
 --   probe = boolean: gates' inputs and outputs stay readable (gate_input), for which nothing is computed together,
 --   resolve_gates = function (count) that may fill gate.lambda once the number of gates is known }
 -- @return network with fields graph, gates (list of { name, id, s, s_value, s_grad }), params, states, info
@@ -125,6 +126,7 @@ function network.new(o)
   local self = setmetatable({
     graph = b.graph, gates = b.gates, params = b.params, states = b.states, info = o.info,
     description = description, seed = o.seed or 0, gate_config = o.gate, training = training,
+    measure = o.measure or score_kinds.named(),
     input = x.id, labels = labels.id, logits = logits.id, loss = loss.id, score = score.id,
   }, methods)
   for _, g in ipairs(self.gates) do
@@ -151,7 +153,7 @@ function network.of(resolved, set, options)
     model = resolved.model, gate = config.gate, where = resolved.where("model"), seed = resolved.seed,
     info = { classes = set.classes, input_shape = set.input_shape, input_dtype = set.input_dtype,
       label_shape = set.label_shape },
-    loss = config.train.loss, label_smoothing = config.train.label_smoothing,
+    loss = config.train.loss, label_smoothing = config.train.label_smoothing, measure = score_kinds.of(config, set),
     batch = math.max(config.train.batch, config.train.eval_batch),
     training = options.training, probe = options.probe,
     resolve_gates = function(count) recipe.apply_gate_init(resolved, count) end,
@@ -166,7 +168,8 @@ function methods:bind(x, y)
   check(lib.lg_graph_bind(self.graph, self.labels, y))
 end
 
---- Runs forward. mode: "train" or "eval"; step names dropout's masks. Returns loss and score of the batch.
+--- Runs forward. mode: "train" or "eval"; step names dropout's masks. Returns loss and accuracy of the batch; what the
+-- network is judged by is net.measure (lgelu.score).
 function methods:forward(mode, step)
   check(lib.lg_graph_forward(self.graph, mode == "train" and 1 or 0, self.seed, step or 0))
   if not self.loss_value then -- the workspace never moves once it is planned

@@ -107,10 +107,12 @@ local function restore(self, before)
   for i = #self.points, (before.points or #self.points) + 1, -1 do self.points[i] = nil end
 end
 
--- before − after as a share of whole samples: exact, where scores are rounded sums.
+-- How much worse `after` is; of accuracy as a share of whole predictions: exact, where scores are rounded sums.
 local function drop(self, before, after)
-  local samples = self.t.index.val.shape[1]
-  return math.floor((before - after) * samples + 0.5) / samples
+  local measure, predictions = self.net.measure, self.t.index.val.shape[1]
+  if measure.name ~= "accuracy" then return measure:drop(before, after) end
+  for _, dim in ipairs(self.net.info.label_shape or {}) do predictions = predictions * dim end
+  return math.floor((before - after) * predictions + 0.5) / predictions
 end
 
 local function effect(self, what, before, loss_before, after, loss_after)
@@ -119,6 +121,8 @@ local function effect(self, what, before, loss_before, after, loss_after)
     loss_after = loss_after,
   }
 end
+
+local function told(self, made) return report.effect(made, self.net.measure) end
 
 -- Makes a change that can be undone, and measures its effect; a change that fails leaves no trace.
 -- what: in words. before: state to go back to beyond the gates' (leaves, training), or {}.
@@ -158,7 +162,7 @@ function Probe:set(name, lambda)
   local old = self.net:gate_state(list[1])
   local what = (#list > 1 or self.net.gate_config.tie) and ("set all gates: λ = %.6g"):format(lambda)
     or ("set %s: λ %s → %.6g"):format(label(self, name), report.lambda(old), lambda)
-  return report.effect(change(self, what, {}, function()
+  return told(self, change(self, what, {}, function()
     for _, i in ipairs(list) do self.net:set_gate(i, { kind = "lambda_gelu", lambda = lambda }) end
   end))
 end
@@ -167,7 +171,7 @@ end
 -- @return as set
 function Probe:swap(name)
   local list = which(self, name or "all")
-  return report.effect(change(self, ("swap %s: ReLU"):format(label(self, name or "all")), {}, function()
+  return told(self, change(self, ("swap %s: ReLU"):format(label(self, name or "all")), {}, function()
     for _, i in ipairs(list) do self.net:set_gate(i, { kind = "relu" }) end
   end))
 end
@@ -183,7 +187,7 @@ function Probe:undo()
   self.stack[#self.stack] = nil
   local made = effect(self, "undone: " .. last.what, score, loss, self:score())
   made.left = #self.stack
-  return report.effect(made)
+  return told(self, made)
 end
 
 -- Looking -------------------------------------------------------------------------------------------------------------
@@ -284,7 +288,7 @@ function Probe:sensitivity()
     return a.gate < b.gate
   end)
   rows.before = before
-  return report.sensitivity(rows)
+  return report.sensitivity(rows, self.net.measure)
 end
 
 -- Training ------------------------------------------------------------------------------------------------------------
@@ -321,7 +325,7 @@ function Probe:train(count, rate)
     return { loss = loss, score = score, rate = used }
   end)
   made.from, made.to, made.loss, made.score, made.rate = from, training.state.step, did.loss, did.score, did.rate
-  return report.effect(made)
+  return told(self, made)
 end
 
 return probe

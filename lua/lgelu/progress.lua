@@ -30,10 +30,10 @@ local function lambda_range(lambdas)
   return low <= high and ("  λ %.3f..%.3f"):format(low, high) or ""
 end
 
---- @param o  { total = all steps, epochs =, batch =, quiet = boolean, log = function(line) }
+--- @param o  { total = all steps, epochs =, batch =, measure = of lgelu.score, quiet = boolean, log = function(line) }
 function progress.new(o)
   return setmetatable({
-    total = o.total, epochs = o.epochs, batch = o.batch, log = o.log, quiet = o.quiet,
+    total = o.total, epochs = o.epochs, batch = o.batch, log = o.log, quiet = o.quiet, measure = o.measure,
     terminal = not o.quiet and terminal() or nil, started = lib.lg_clock(), drawn = 0, steps = 0,
   }, methods)
 end
@@ -78,7 +78,7 @@ function methods:start(session, run, state)
 end
 
 --- After each step: draws the live line, a few times a second and on a terminal only.
--- @param now  { epoch =, step = steps done, loss =, score =, net = network }
+-- @param now  { epoch =, step = steps done, loss =, score = accuracy of the batch, net = network }
 function methods:step(now)
   self.steps = self.steps + 1
   if not self.terminal then return end
@@ -86,8 +86,10 @@ function methods:step(now)
   if clock - self.drawn < REDRAW_SECONDS then return end
   self.drawn = clock
   local rate = self.steps / (clock - self.started)
-  local line = ("epoch %d/%d  step %d/%d  loss %.4f  score %.2f %%%s  %.0f samples/s  %s left"):format(now.epoch,
-    self.epochs, now.step, self.total, now.loss, 100 * now.score, lambda_range(now.net:lambdas()), rate * self.batch,
+  local measure = self.measure
+  local line = ("epoch %d/%d  step %d/%d  loss %.4f  score %s%s  %.0f samples/s  %s left"):format(now.epoch,
+    self.epochs, now.step, self.total, now.loss, measure:text(measure:from_means(now.loss, now.score)),
+    lambda_range(now.net:lambdas()), rate * self.batch,
     duration((self.total - now.step) / rate))
   local width = self.terminal.width()
   if #line > width - 1 then line = line:sub(1, width - 1):gsub("[\194-\244][\128-\191]*$", "") end
@@ -98,8 +100,9 @@ end
 
 --- After each epoch. row: what the run file gets; best: whether its validation score is the best so far.
 function methods:epoch(row, best)
-  self:line("epoch %3d/%d  loss %.4f  score %6.2f %%  val loss %.4f  val score %6.2f %%%s%s  lr %.2e  %s", row.epoch,
-    self.epochs, row.train_loss, 100 * row.train_score, row.val_loss, 100 * row.val_score, best and " *" or "  ",
+  local function text_of(score) return self.measure:text(score) end
+  self:line("epoch %3d/%d  loss %.4f  score %8s  val loss %.4f  val score %8s%s%s  lr %.2e  %s", row.epoch,
+    self.epochs, row.train_loss, text_of(row.train_score), row.val_loss, text_of(row.val_score), best and " *" or "  ",
     lambda_range(row.lambda), row.lr, duration(row.seconds))
 end
 

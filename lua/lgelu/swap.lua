@@ -76,6 +76,7 @@ end
 local function batch(net, list, states, sums, counted, x, y, rows)
   net:bind(x, y)
   local loss, score = net:forward("eval")
+  sums.before:add(net, y, rows, loss, score)
   count_gates(net, counted)
   local logits = view(net, net.logits)
   local before = logits:clone()
@@ -83,18 +84,18 @@ local function batch(net, list, states, sums, counted, x, y, rows)
   if #list > 0 then
     loss_after, score_after = swapped(net, list, states, function() return net:forward("eval") end)
   end
+  sums.after:add(net, y, rows, loss_after, score_after)
   add_difference(sums, before, logits, y)
   before:free()
   logits:free()
   sums.samples = sums.samples + rows
-  sums.loss_before, sums.score_before = sums.loss_before + loss * rows, sums.score_before + score * rows
-  sums.loss_after, sums.score_after = sums.loss_after + loss_after * rows, sums.score_after + score_after * rows
+  sums.loss_before, sums.loss_after = sums.loss_before + loss * rows, sums.loss_after + loss_after * rows
 end
 
 local function measure_part(t, part, list, states, show)
   local net, counted = t.net, {}
   local sums = { samples = 0, predictions = 0, flipped = 0, lost = 0, gained = 0, max_logit_change = 0, loss_before = 0,
-    loss_after = 0, score_before = 0, score_after = 0 }
+    loss_after = 0, before = net.measure.gather(), after = net.measure.gather() }
   for i, state in ipairs(states) do counted[i] = census.new(state) end
   local loader = t:loader(part)
   loader:start(0)
@@ -105,10 +106,13 @@ local function measure_part(t, part, list, states, show)
     y:free()
   end
   loader:free()
-  for _, name in ipairs({ "loss_before", "loss_after", "score_before", "score_after" }) do
-    sums[name] = sums[name] / sums.samples
+  sums.loss_before, sums.loss_after = sums.loss_before / sums.samples, sums.loss_after / sums.samples
+  sums.score_before, sums.score_after = sums.before:value(), sums.after:value()
+  sums.before, sums.after = nil, nil
+  sums.drop = net.measure:drop(sums.score_before, sums.score_after)
+  if net.measure.name == "accuracy" then -- exact, where scores are rounded sums
+    sums.drop = (sums.lost - sums.gained) / sums.predictions
   end
-  sums.drop = (sums.lost - sums.gained) / sums.predictions -- exact, where scores are rounded sums
   sums.gates = {}
   for i in ipairs(states) do sums.gates[i] = counted[i]:row(sums.samples) end
   return sums
@@ -122,7 +126,7 @@ end
 --   what = "all" or the swapped gates' names with commas, checkpoint, epoch (of the checkpoint), kind (of the gates),
 --   hash, val, test (nil without a test part) = {
 --     samples, predictions (one a sample; of a language model one a token), score_before, score_after, loss_before,
---     loss_after, drop (of the score: before − after, a fraction),
+--     loss_after, drop (of the score, above 0 is worse: of accuracy before − after, a fraction),
 --     flipped (predictions that changed), lost (of them, right before), gained (right after), max_logit_change,
 --     gates = one row a gate as below },
 --   gates = list of rows of lgelu.census, with swapped = boolean, over both parts,

@@ -65,16 +65,17 @@ local function batches(loader)
   end
 end
 
---- Mean loss and score of the network over a loader's samples, in evaluation mode.
+--- Mean loss and score (net.measure) of the network over a loader's samples, in evaluation mode.
 function train.evaluate(net, loader)
-  local loss, score, n = 0, 0, 0
+  local loss, gathered, n = 0, net.measure.gather(), 0
   loader:start(0)
   for x, y, rows in batches(loader) do
     net:bind(x, y)
     local l, s = net:forward("eval")
-    loss, score, n = loss + l * rows, score + s * rows, n + rows
+    gathered:add(net, y, rows, l, s)
+    loss, n = loss + l * rows, n + rows
   end
-  return loss / n, score / n
+  return loss / n, gathered:value()
 end
 
 -- The loop ------------------------------------------------------------------------------------------------------------
@@ -123,7 +124,8 @@ end
 -- @param state    of lgelu.train.state: it is advanced
 -- @param count    how many steps
 -- @param rate     base learning rate; nil: by the recipe's schedule
--- @return mean training loss and score over the steps' samples, and the base rate of the last step
+-- @return mean training loss and score (nil where the score is not one of means) over the steps' samples, and the base
+--   rate of the last step
 -- @raise interrupted after Ctrl-C, after a whole step; fails when the loss or the gradients are not finite
 function train.steps(session, state, count, rate)
   local config, loss, score, samples = session.resolved.config, 0, 0, 0
@@ -135,7 +137,9 @@ function train.steps(session, state, count, rate)
       local l, s = one_step(session, state, x, y, rows)
       loss, score, samples, count = loss + l * rows, score + s * rows, samples + rows, count - 1
       if lib.lg_interrupted() ~= 0 then errors.interrupted("interrupted") end
-      if count == 0 then return loss / samples, score / samples, session.rate end
+      if count == 0 then
+        return loss / samples, session.net.measure:from_means(loss / samples, score / samples), session.rate
+      end
     end
     state.epoch, state.sums = state.epoch + 1, states.fresh_sums(#state.sums.lambda_sq)
   end
@@ -181,11 +185,12 @@ local function finish_epoch(session, run, state, show)
   local row = {
     epoch = state.epoch, step = state.step,
     lr = optim.rate(config.optimizer.lr, config.schedule, state.step - 1, session.total),
-    train_loss = sums.loss / sums.rows, train_score = sums.score / sums.rows, val_loss = val_loss,
-    val_score = val_score, seconds = sums.seconds + lib.lg_clock() - start,
+    train_loss = sums.loss / sums.rows, val_loss = val_loss, val_score = val_score,
+    train_score = session.net.measure:from_means(sums.loss / sums.rows, sums.score / sums.rows),
+    seconds = sums.seconds + lib.lg_clock() - start,
     lambda = session.net:lambdas(), s = session.net:s_values(), grad_lambda_rms = rms,
   }
-  local best = val_score > state.best_score
+  local best = state.best_epoch == 0 or session.net.measure:is_better(val_score, state.best_score)
   if best then
     state.best_score, state.best_epoch = val_score, state.epoch
     states.save(run.dir .. folder.best, session, state)
@@ -204,8 +209,6 @@ local function test(session)
   return score
 end
 
-local function percent(score) return score and (", test score %.2f %%"):format(100 * score) or "" end
-
 -- The test set is touched here and nowhere else: once at the weights of the best validation score, which are the run's,
 -- and once at the last ones of a hardened run, which are that run's: an epoch before the last is not hard yet.
 local function finish_run(session, run, state, show)
@@ -219,10 +222,13 @@ local function finish_run(session, run, state, show)
   local best = { epoch = state.best_epoch, val_score = state.best_score, test_score = test(session) }
   run:set_best(best, hard)
   run:finish("done")
-  show:line("best validation score %.2f %% (epoch %d)%s", 100 * best.val_score, best.epoch, percent(best.test_score))
+  local measure = session.net.measure
+  local function tested(scores)
+    return scores.test_score and ", test score " .. measure:text(scores.test_score) or ""
+  end
+  show:line("best validation score %s (epoch %d)%s", measure:text(best.val_score), best.epoch, tested(best))
   if hard then
-    show:line("hardened, the weights of this run: validation score %.2f %%%s", 100 * hard.val_score,
-      percent(hard.test_score))
+    show:line("hardened, the weights of this run: validation score %s%s", measure:text(hard.val_score), tested(hard))
   end
 end
 
@@ -284,7 +290,8 @@ function train.run(resolved, options)
   local dir = options.out or "runs/" .. resolved.run_name
   local run, state = folder.open(session, dir, options.resume)
   local show = progress.new({
-    total = session.total, epochs = session.epochs, batch = resolved.config.train.batch, quiet = options.quiet,
+    total = session.total, epochs = session.epochs, batch = resolved.config.train.batch,
+    measure = session.net.measure, quiet = options.quiet,
     log = function(line) run:log(line) end,
   })
   if not state then

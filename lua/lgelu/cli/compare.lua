@@ -17,7 +17,7 @@ function verb.setup(parser)
     :argname("KEY"):count("*")
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
-    .. "validation score. ΔBVS: difference to the run with gate.kind = gelu, the same seed and otherwise the same "
+    .. "validation score. ΔBVS, above 0 where it is better: difference to the run with gate.kind = gelu, the same seed and otherwise the same "
     .. "recipe. Δλ: mean change of λ from one epoch to the next.")
 end
 
@@ -74,10 +74,16 @@ local function epochs_text(epochs)
   return epochs[1] == epochs[2] and tostring(epochs[1]) or ("%d to %d"):format(epochs[1], epochs[2])
 end
 
--- Scores in [0, 1] are shown in per cent.
+-- Shares in [0, 1] are shown in per cent; other scores in their unit; several kinds in one table as they are stored.
 local function score_style(groups)
+  local records = {}
   for _, group in ipairs(groups) do
-    if group.bvs.mean < 0 or group.bvs.mean > 1 then return 1, "%.5g", "%+.3g", "" end
+    for _, record in ipairs(group.records) do records[#records + 1] = record end
+  end
+  local kind = require("lgelu.score").common(records)
+  if kind and kind.scale == 1 then return 1, kind:format(), kind:format(true), (" (%s)"):format(kind.unit) end
+  for _, group in ipairs(groups) do
+    if not kind or group.bvs.mean < 0 or group.bvs.mean > 1 then return 1, "%.5g", "%+.3g", "" end
   end
   return 100, "%.2f", "%+.2f", " (%)"
 end

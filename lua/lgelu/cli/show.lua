@@ -98,7 +98,9 @@ local TABLES = { attributes = attributes, gates = gates, epochs = epochs }
 local function best_line(run)
   local best = run:best()
   if not best then return "No epoch with a validation score is finished yet." end
-  local line = ("Best validation score (BVS) %.5f at epoch %d"):format(best.val_score, best.epoch)
+  local score = run:score()
+  local what = score.name ~= "accuracy" and (" of %s, %s is better,"):format(score.name, score.better) or ""
+  local line = ("Best validation score (BVS)%s %.5f at epoch %d"):format(what, best.val_score, best.epoch)
   return line .. (best.test_score and ("; test score %.5f at its weights."):format(best.test_score) or ".")
 end
 
@@ -135,9 +137,9 @@ local function swap_lines(run, prefix)
     local ok, report = pcall(stored.read, run, key)
     if not ok and not errors.is(report) then error(report, 0) end
     local part = ok and (report.test or report.val)
-    local line = ok and ("Swapped for ReLU, %s: %s score %.5f, then %.5f (drop %+.2f points)."):format(
+    local line = ok and ("Swapped for ReLU, %s: %s score %.5f, then %.5f (drop %s)."):format(
       key == "all" and "every gate" or report.what, report.test and "test" or "validation", part.score_before,
-      part.score_after, 100 * part.drop)
+      part.score_after, run:score():drop_text(part.drop))
     lines[#lines + 1] = prefix .. (line or report.message) .. "\n"
   end
   return lines

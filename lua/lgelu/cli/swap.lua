@@ -66,18 +66,21 @@ end
 
 -- One run ----------------------------------------------------------------------------------------------------------
 
-local function part_table(report, exact)
+-- score: of lgelu.score.
+local function part_table(report, score, exact)
+  local scale, format = exact and 1 or score.scale, score:format()
   local columns = {
     { title = "part", align = "left" }, { title = "samples", format = "%d" },
-    { title = exact and "score_before" or "before (%)", format = "%.2f" },
-    { title = exact and "score_after" or "after (%)", format = "%.2f" },
-    { title = exact and "drop" or "drop (points)", format = "%+.2f" }, { title = "flipped", format = "%d" },
+    { title = exact and "score_before" or ("before (%s)"):format(score.unit), format = format },
+    { title = exact and "score_after" or ("after (%s)"):format(score.unit), format = format },
+    { title = exact and "drop" or ("drop (%s)"):format(score.difference), format = score:format(true) },
+    { title = "flipped", format = "%d" },
     { title = "lost", format = "%d" }, { title = "gained", format = "%d" },
     { title = exact and "max_logit_change" or "max |Δlogit|", format = "%.4g" },
   }
   local rows = {}
   for _, p in ipairs(PARTS) do
-    local part, scale = report[p[1]], exact and 1 or 100
+    local part = report[p[1]]
     if part then
       rows[#rows + 1] = { p[2], part.samples, scale * part.score_before, scale * part.score_after, scale * part.drop,
         part.flipped, part.lost, part.gained, part.max_logit_change }
@@ -107,13 +110,13 @@ local function gate_table(report, part)
 end
 
 -- Every gate of every part with all digits, the part's scores in each row.
-local function exact_table(report)
+local function exact_table(report, score)
   local names = { "name", "kind", "lambda", "bound", "max_deviation", "min", "max", "band", "zeros_before",
     "zeros_after", "slope", "outputs" }
-  local columns, rows = part_table(report, true)
+  local columns, rows = part_table(report, score, true)
   for _, name in ipairs(names) do columns[#columns + 1] = { title = name == "name" and "gate" or name } end
   columns[#columns + 1] = { title = "swapped" }
-  local _, parts = part_table(report, true)
+  local _, parts = part_table(report, score, true)
   for _, part in ipairs(parts) do
     for _, g in ipairs(report[part[1] == "test" and "test" or "val"].gates) do
       local row = { unpack(part) }
@@ -144,11 +147,11 @@ end
 local function one(run, report, where, format)
   local render, head, note = require("lgelu.table").render, prefixes(format)
   if format == "csv" then
-    local columns, rows = exact_table(report)
+    local columns, rows = exact_table(report, run:score())
     io.write(render(columns, rows, format))
     return
   end
-  local columns, rows = part_table(report)
+  local columns, rows = part_table(report, run:score())
   local parts = { head .. heading(run, report) .. "\n", render(columns, rows, format) }
   for _, p in ipairs(PARTS) do
     if report[p[1]] then
@@ -163,10 +166,10 @@ end
 
 -- Several runs -------------------------------------------------------------------------------------------------------
 
--- "89.63 ± 0.21": a summary in per cent; one seed has no interval.
-local function with_interval(summary, format)
-  local text = format:format(100 * summary.mean)
-  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(100 * summary.ci95) or text
+-- "89.63 ± 0.21": a summary times scale; one seed has no interval.
+local function with_interval(summary, format, scale)
+  local text = format:format(scale * summary.mean)
+  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(scale * summary.ci95) or text
 end
 
 local function lambda_text(range)
@@ -175,10 +178,23 @@ local function lambda_text(range)
   return least == greatest and least or least .. " to " .. greatest
 end
 
+-- The score of all the runs: one table has one unit.
+local function shared_score(result)
+  local records = {}
+  for _, group in ipairs(result.groups) do
+    for _, record in ipairs(group.records) do records[#records + 1] = record end
+  end
+  return require("lgelu.score").common(records)
+    or errors.usage("the runs have different scores, which do not go into one table: compare them apart")
+end
+
 local function ways_table(result, part)
   local columns, rows = { { title = "way", align = "left" } }, {}
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
-  for _, title in ipairs({ "seeds", "λ", "before (%)", "after (%)", "drop (points)", "flipped (%)" }) do
+  local score = shared_score(result)
+  local unit, difference, scale = score.unit, score.difference, score.scale
+  for _, title in ipairs({ "seeds", "λ", ("before (%s)"):format(unit), ("after (%s)"):format(unit),
+    ("drop (%s)"):format(difference), "flipped (%)" }) do
     columns[#columns + 1] = { title = title, align = "right" }
   end
   for _, group in ipairs(result.groups) do
@@ -186,8 +202,10 @@ local function ways_table(result, part)
     for i, key in ipairs(result.keys) do row[i + 1] = group.values[key] end
     row[k + 1], row[k + 2] = group.seeds, lambda_text(group.lambda)
     if own then
-      row[k + 3], row[k + 4] = with_interval(own.score_before, "%.2f"), with_interval(own.score_after, "%.2f")
-      row[k + 5], row[k + 6] = with_interval(own.drop, "%+.2f"), with_interval(own.flipped, "%.2f")
+      row[k + 3] = with_interval(own.score_before, score:format(), scale)
+      row[k + 4] = with_interval(own.score_after, score:format(), scale)
+      row[k + 5] = with_interval(own.drop, score:format(true), scale)
+      row[k + 6] = with_interval(own.flipped, "%.2f", 100)
     end
     rows[#rows + 1] = row
   end

@@ -36,6 +36,9 @@ for _, entries in ipairs({ text.level_schema, windows.schema }) do
   for _, entry in ipairs(entries) do text.schema[#text.schema + 1] = entry end
 end
 
+-- What a model of such tokens is judged by, where the recipe does not say (lgelu.score).
+local SCORES = { char = "bits_per_char", byte = "bits_per_byte", word = "perplexity" }
+
 -- The file of data.path: as it is, or below a data folder.
 local function locate(path)
   if find.packed(path) then return find.packed(path) end
@@ -76,6 +79,7 @@ function text.of_bytes(bytes, n, config, where)
       { unknown = config.unknown == "token" and known or nil, where = where })
   end
   local set = windows.set(windows.tensor(ids, count), config, where)
+  set.score = SCORES[config.level]
   set.classes = vocabulary and #vocabulary or 256
   set.tokens = { level = config.level, vocabulary = vocabulary }
   return set

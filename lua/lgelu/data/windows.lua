@@ -14,7 +14,7 @@ windows.schema = {
     doc = "Tokens of a window, each of which predicts the next." },
   { key = "windows", type = "string", default = "contiguous", choices = { "contiguous", "random" },
     example = "data.windows=random",
-    doc = "Training windows: one behind the other, the same in each epoch, or as many at random places, f(seed, epoch)." },
+    doc = "Training windows: one behind the other, the same in each epoch, or as many at random places." },
   { key = "test", type = "number", default = 0.05, min = 0, exclusive_max = 1, example = "data.test=0",
     doc = "Share of the text, its end, for the test part; 0: no test part." },
 }

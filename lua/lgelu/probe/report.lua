@@ -49,14 +49,15 @@ end
 
 --- What a change did: { what, before, after, drop, loss_before, loss_after }; of a training also from, to, rate, loss,
 -- score; of undo also left.
-function report.effect(made)
+-- @param measure  of lgelu.score
+function report.effect(made, measure)
   return printing(made, function()
-    local text = ("%s; validation score %s → %s (%s), loss %.4f → %.4f"):format(made.what, percent(made.before),
-      percent(made.after), made.drop == 0 and "as before" or ("%+.2f points"):format(-100 * made.drop),
+    local text = ("%s; validation score %s → %s (%s), loss %.4f → %.4f"):format(made.what, measure:text(made.before),
+      measure:text(made.after), made.drop == 0 and "as before" or measure:change(made.drop),
       made.loss_before, made.loss_after)
     if made.rate then
       text = ("%s\nsteps %d to %d, rate %.3g; over them loss %.4f, score %s"):format(text, made.from, made.to,
-        made.rate, made.loss, percent(made.score))
+        made.rate, made.loss, measure:text(made.score))
     elseif made.left then
       text = ("%s; %d more to undo"):format(text, made.left)
     end
@@ -99,21 +100,23 @@ function report.probe(row)
 end
 
 --- Rows of probe:sensitivity(): ranked, with a bar for the drop.
-function report.sensitivity(rows)
+-- @param measure  of lgelu.score
+function report.sensitivity(rows, measure)
   return printing(rows, function()
     local most, lines = 0, {}
     for _, row in ipairs(rows) do most = math.max(most, row.drop) end
     for i, row in ipairs(rows) do
       lines[i] = {
-        tostring(i), row.name, report.lambda(row), row.loss, 100 * row.after, 100 * row.drop,
+        tostring(i), row.name, report.lambda(row), row.loss, measure.scale * row.after, measure.scale * row.drop,
         draw.bar(most > 0 and row.drop / most or 0, BAR),
       }
     end
-    return ("validation score %s; of each gate alone swapped to ReLU:\n"):format(percent(rows.before))
+    return ("validation score %s; of each gate alone swapped to ReLU:\n"):format(measure:text(rows.before))
       .. tables.render({
         { title = "rank", align = "right" }, { title = "gate" }, { title = "λ", align = "number" },
-        { title = "loss", format = "%.4f" }, { title = "score, %", format = "%.2f" },
-        { title = "drop, points", format = "%.2f" }, most > 0 and { title = "", align = "left" } or nil,
+        { title = "loss", format = "%.4f" }, { title = "score, " .. measure.unit, format = measure:format() },
+        { title = "drop, " .. measure.difference, format = measure:format() },
+        most > 0 and { title = "", align = "left" } or nil,
       }, lines)
   end)
 end

@@ -4,6 +4,7 @@ local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local format = require("lgelu.store.format")
 local h5 = require("lgelu.h5")
+local scores = require("lgelu.score")
 local text = require("lgelu.store.text")
 
 local reader = {}
@@ -85,11 +86,16 @@ function Reader:best()
   if self.best_data then return self.best_data end
   local best
   for i, score in ipairs(self.columns.val_score) do
-    if score == score and (not best or score > best.val_score) then
+    if score == score and (not best or self:score():is_better(score, best.val_score)) then
       best = { epoch = self.columns.epoch[i], val_score = score }
     end
   end
   return best
+end
+
+--- What its scores are: one of lgelu.score.
+function Reader:score()
+  return scores.named(self.attrs.score)
 end
 
 --- Which of its weights stand for the run, wherever it is opened, swapped or exported: "best" (the epoch of the BVS),

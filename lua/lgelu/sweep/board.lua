@@ -65,8 +65,8 @@ local function progress(dir, entry)
   local n = #epochs.epoch
   local total = config.train and config.train.epochs
   if n == 0 then return ("epoch 1/%s"):format(tostring(total)) end
-  if n == total then return ("last steps  val score %.2f %%"):format(100 * epochs.val_score[n]) end
-  return ("epoch %d/%s  val score %.2f %%"):format(n + 1, tostring(total), 100 * epochs.val_score[n])
+  if n == total then return "last steps  val score " .. run:score():text(epochs.val_score[n]) end
+  return ("epoch %d/%s  val score %s"):format(n + 1, tostring(total), run:score():text(epochs.val_score[n]))
 end
 
 --- A run ended: status "done", "failed" with its message, or "stopped".
@@ -75,7 +75,7 @@ function methods:ended(job, status, message, seconds)
   if status ~= "failed" then
     local ok, run = pcall(store.open, folder.run_dir(self.dir, job.entry.run))
     local best = ok and run:best()
-    what = best and ("best validation score %.2f %% (epoch %d)"):format(100 * best.val_score, best.epoch) or ""
+    what = best and ("best validation score %s (epoch %d)"):format(run:score():text(best.val_score), best.epoch) or ""
   end
   self:line("%-7s %s  %s  %s", status, name_of(job.entry), board.duration(seconds), what)
 end

@@ -23,6 +23,7 @@ local function attributes(session)
     data_sha256 = session.set.sha256, groups = session.opt:describe(), parameters = session.net:parameter_count(),
     weights = session.hardening and "last" or "best", parent = start.dir, parent_hash = start.hash,
     parent_weights = start.weights,
+    score = session.net.measure.name ~= "accuracy" and session.net.measure.name or nil, -- older readers know no others
   }
 end
 
