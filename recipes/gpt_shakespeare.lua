@@ -1,5 +1,5 @@
 -- A small GPT on Shakespeare's plays, character by character, with a λ-GELU in each block.
---   lgelu run gpt_shakespeare                              4 blocks of width 128: the desk budget
+--   lgelu run gpt_shakespeare                              4 blocks of width 128, 2330 steps: the desk budget
 --   lgelu run gpt_shakespeare gate.kind=relu               the same with another activation
 --   lgelu run gpt_shakespeare data.path=novel.txt          another text
 --   lgelu run gpt_shakespeare data.source=synthetic_text   without any file

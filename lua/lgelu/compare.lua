@@ -59,7 +59,8 @@ local function is_finite(x) return type(x) == "number" and x == x and math.abs(x
 -- @tparam table r record of lgelu.sweep: name, status, seed, hash, config, epochs, gates, best; role and attrs where it
 -- has them
 -- @treturn table name, seed, hash, id (of its group), role, config (key → text), score (of lgelu.score), bvs,
--- best (index of the BVS epoch), test (nil without a test set), epochs (count), lambda (at the BVS epoch; nil without), drift
+-- best (index of the BVS epoch), test (nil without a test set), epochs (count), lambda (at the BVS epoch; nil without),
+-- drift
 -- @raise the work failed: the run is not done, or holds no finite BVS
 function compare.of_record(r)
   if r.status ~= "done" then errors.fail("it is %s, not done", tostring(r.status)) end

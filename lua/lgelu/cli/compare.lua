@@ -17,8 +17,8 @@ function verb.setup(parser)
     :argname("KEY"):count("*")
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
-    .. "validation score. ΔBVS, above 0 where it is better: difference to the run with gate.kind = gelu, the same seed and otherwise the same "
-    .. "recipe. Δλ: mean change of λ from one epoch to the next.")
+    .. "validation score. ΔBVS, above 0 where it is better: difference to the run with gate.kind = gelu, the "
+    .. "same seed and otherwise the same recipe. Δλ: mean change of λ from one epoch to the next.")
 end
 
 -- Adds what can be compared; what cannot is named on standard error and left out.
