@@ -275,6 +275,7 @@ local function build(t, opts, file, source)
   layers[#layers + 1] = choose_budget(budgets, opts.budget, where)
   for _, layer in ipairs(opts.layers or {}) do layers[#layers + 1] = layer end
   layers[#layers + 1] = last
+  layers[#layers + 1] = opts.cell
   local result = resolve.layers(layers, inline)
   local resolved = {
     name = result.top.name or file:match("([^/]*)$"):gsub("%.lua$", ""), seed = result.top.seed,
@@ -292,7 +293,7 @@ end
 -- @param source  Lua text
 -- @param file    its name, for messages and, less folder and .lua, for the run's name
 -- @param opts    { overrides = list of "key=value", budget = name or nil, seed = integer or nil, layers = list of a
---   sweep's layers (see resolve.lua) between budget and command line, or nil }
+--   sweep's layers (see resolve.lua) between budget and command line, cell = its layer after that, or nil }
 -- @return resolved recipe (see the top of this file); usage errors name file and line, or the command line
 function recipe.from_text(source, file, opts)
   return build(sandbox.run(source, file, require("lgelu")), opts or {}, file, source)

@@ -2,15 +2,19 @@
 -- the sweep that others call; `lgelu sweep` is its command. What it is not: training (lgelu.train) or figures.
 -- The parts: sweep/file.lua (file → plan), sweep/grid.lua (cells), sweep/folder.lua (plan and states on the disk),
 -- sweep/cell.lua (one run), sweep/pool.lua (processes), sweep/board.lua (what is shown), sweep/records.lua (what
--- figures read), sweep/condensed.lua (the same in one small file).
+-- figures read), sweep/condensed.lua (the same in one small file), sweep/estimate.lua (how long it takes),
+-- sweep/loan.lua (runs that another sweep has done).
 local C = require("lgelu.C")
 local board = require("lgelu.sweep.board")
 local cell = require("lgelu.sweep.cell")
 local condensed = require("lgelu.sweep.condensed")
 local errors = require("lgelu.errors")
+local estimate = require("lgelu.sweep.estimate")
 local file = require("lgelu.sweep.file")
 local folder = require("lgelu.sweep.folder")
 local lfs = require("lfs")
+local loan = require("lgelu.sweep.loan")
+local machine = require("lgelu.machine")
 local pool = require("lgelu.sweep.pool")
 local records = require("lgelu.sweep.records")
 
@@ -39,13 +43,14 @@ end
 
 -- Running ------------------------------------------------------------------------------------------------------------
 
--- What is to be done of a plan: runs to start; list of { entry, message } that stay failed.
+-- What is to be done of a plan: jobs = runs to start, done, failed = list of { entry, message } that stay failed,
+-- states = run → what state.json says of it.
 local function sort_out(dir, plan, retry)
-  local work = { jobs = {}, failed = {}, done = 0, states = {} }
+  local work = { jobs = {}, failed = {}, done = {}, states = {} }
   for _, entry in ipairs(plan.runs) do
     local status, message = folder.status(dir, plan, entry)
     if status == "done" then
-      work.done = work.done + 1
+      work.done[#work.done + 1] = entry
     elseif status == "damaged" or (status == "failed" and not retry) then
       work.failed[#work.failed + 1] = { entry = entry, message = message }
       status = "failed"
@@ -72,11 +77,20 @@ local function start_run(self, job)
   save_state(self)
 end
 
+-- Runs that ended say how much longer runs take than was expected.
+local function learn_pace(self, job, seconds)
+  local expected = self.expected.of(job.entry)
+  if not expected or expected == 0 then return end
+  self.seen, self.hoped = self.seen + seconds, self.hoped + expected
+  self.pace = self.seen / self.hoped
+end
+
 local function end_run(self, job, status, message, seconds)
   local state, counts = self.work.states[job.entry.run], self.counts
   state.status, state.error, state.seconds = status, message, seconds
   if status == "done" then
     counts.done = counts.done + 1
+    learn_pace(self, job, seconds)
   elseif status == "failed" then
     counts.failed = counts.failed + 1
     self.work.failed[#self.work.failed + 1] = { entry = job.entry, message = message }
@@ -112,6 +126,13 @@ local function run_pool(self)
   end
 end
 
+--- The first line about a sweep: how many runs, and how they share the cores.
+function sweep.outline(plan, work, parallel, threads, cores)
+  return ("sweep %s: %d runs, %d done, %d failed, %d to do; %d at a time with %d thread%s each, on %d core%s"):format(
+    plan.name, #plan.runs, #work.done, #work.failed, #work.jobs, parallel, threads, threads == 1 and "" or "s", cores,
+    cores == 1 and "" or "s")
+end
+
 --- How a number of cores is shared: jobs at a time, and threads of each.
 -- @param jobs     as many at a time; nil: as many as there are cores
 -- @param threads  of each; nil: its share of the cores
@@ -120,6 +141,36 @@ function sweep.share(jobs, threads, runs)
   local cores = C.lib.lg_threads()
   local parallel = math.max(1, math.min(jobs or cores, runs))
   return parallel, threads or math.max(1, math.floor(cores / parallel)), cores
+end
+
+-- "4 runs take about 3:20 min, 2 at a time (…)".
+local function expectation(expected, jobs, parallel)
+  if jobs == 0 then return nil end
+  local how = {}
+  if expected.stored > 0 then how[#how + 1] = ("%d from runs of this sweep that are done"):format(expected.stored) end
+  if expected.measured > 0 then
+    how[#how + 1] = ("%d from a few steps measured just now, one run alone"):format(expected.measured)
+  end
+  if expected.unknown > 0 then how[#how + 1] = ("%d not known: they will fail"):format(expected.unknown) end
+  local load = machine.load()
+  if expected.measured > 0 and load > C.lib.lg_threads() then
+    how[#how + 1] = ("while other programs used the cores: load %.1f"):format(load)
+  end
+  return ("expected: about %s for %d run%s, %d at a time (%s)"):format(board.duration(expected.total / parallel), jobs,
+    jobs == 1 and "" or "s", parallel, table.concat(how, ", "))
+end
+
+-- Seconds that the rest of a sweep takes: of the queue and of what running runs still lack, spread over the places.
+local function seconds_left(self, running)
+  local left = 0
+  for i = #self.work.jobs - self.counts.queued + 1, #self.work.jobs do
+    left = left + (self.expected.of(self.work.jobs[i]) or 0) * self.pace
+  end
+  for _, job in ipairs(running) do
+    local expected = (self.expected.of(job.entry) or 0) * self.pace
+    left = left + math.max(expected - (C.lib.lg_clock() - job.started), 0)
+  end
+  return left / self.parallel
 end
 
 --- Runs what is not done yet of a plan.
@@ -131,16 +182,19 @@ function sweep.run(plan, options)
   C.lib.lg_interrupt_install()
   return alone(dir, function()
     folder.write_plan(dir, plan)
+    local taken = loan.take(dir, plan)
     local self = { dir = dir, plan = plan, work = sort_out(dir, plan, options.retry) }
     local work = self.work
     local parallel, threads, cores = sweep.share(options.jobs, options.threads, #work.jobs)
     self.parallel, self.threads = parallel, threads
-    self.counts = { done = work.done, failed = #work.failed, queued = #work.jobs }
+    self.counts = { done = #work.done, failed = #work.failed, queued = #work.jobs }
     self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
-      left = function() return nil end })
-    self.board:line("sweep %s: %d runs, %d done, %d failed, %d to do; %d at a time with %d thread%s each, on %d core%s",
-      plan.name, #plan.runs, work.done, #work.failed, #work.jobs, self.parallel, self.threads,
-      self.threads == 1 and "" or "s", cores, cores == 1 and "" or "s")
+      left = function(running) return seconds_left(self, running) end })
+    self.board:line("%s", sweep.outline(plan, work, parallel, threads, cores))
+    for from, count in pairs(taken) do self.board:line("%d runs taken over from %s", count, from) end
+    self.expected, self.pace, self.seen, self.hoped = estimate.of(dir, plan, work.jobs, work.done, threads), 1, 0, 0
+    local said = expectation(self.expected, #work.jobs, parallel)
+    if said then self.board:line("%s", said) end
     save_state(self)
     run_pool(self)
     return report(self)
@@ -207,6 +261,17 @@ function sweep.condense(path, out)
   local list, about = read(path)
   condensed.write(out, list, about)
   return sweep.describe(out).gaps
+end
+
+--- What `sweep.run` would do, as lines for people: each run with its label, seed, hash and state, and what is expected.
+-- @param plan, options  as for sweep.run
+function sweep.preview(plan, options)
+  local dir = options.out or sweep.folder(plan)
+  local work = sort_out(dir, plan, options.retry)
+  local parallel, threads, cores = sweep.share(options.jobs, options.threads, #work.jobs)
+  local expected = estimate.of(dir, plan, work.jobs, work.done, threads)
+  return sweep.list(plan, dir) .. sweep.outline(plan, work, parallel, threads, cores) .. "\n"
+    .. ((expectation(expected, #work.jobs, parallel) or "nothing is left to do") .. "\n")
 end
 
 --- The plan as lines for people: each run with its label, seed, hash and state.

@@ -87,6 +87,23 @@ describe("a sweep file", function()
     end
   end)
 
+  it("takes keys from the command line that a baseline does not have", function()
+    local plan = plan_of('grid = { ["gate.t"] = { 1 } }, baseline = { ["gate.kind"] = "gelu" }',
+      { overrides = { "gate.c=7" } })
+    assert.is_nil(require("cjson").decode(plan.runs[1].config).gate.c)
+    assert.are.equal(7, require("cjson").decode(plan.runs[2].config).gate.c)
+  end)
+
+  it("of lgelu's own is right at every budget", function()
+    for _, name in ipairs(require("lgelu.recipe").list(require("lgelu.paths").recipes .. "/sweeps")) do
+      local seen = 0
+      for _, budget in ipairs(require("lgelu.recipe.schema").budgets) do
+        seen = seen + #sweep.load(name, { budget = budget }).runs
+      end
+      assert.is_true(seen > 16, name)
+    end
+  end)
+
   it("tells cells with functions apart by the λ that they give", function()
     local plan = plan_of([[ seeds = { 1, 2 }, grid = {
       { label = "a", ["gate.init"] = function(layer) return 1 + layer end },
@@ -131,7 +148,9 @@ describe("a sweep file", function()
     local body = 'grid = { ["gate.t"] = { 1 } }'
     assert.is_truthy(refusal(body, { overrides = { "grid=1" } }):find("stands in the sweep's file", 1, true))
     assert.is_truthy(refusal(body, { overrides = { "recipe=moon" } }):find("did you mean 'moons'?", 1, true))
-    assert.is_truthy(refusal(body, { overrides = { "gate.t=2", "gate.c=1", "gate.kin=1" } }):find("gate.kind", 1, true))
+    assert.is_truthy(refusal(body, { overrides = { "gate.c=1", "gate.kin=1" } }):find("gate.kind", 1, true))
+    assert.are.equal("command line: gate.t: what the sweep varies, at s.lua:2",
+      refusal(body, { overrides = { "gate.t=2" } }))
     assert.is_truthy(refusal(body, { budget = "huge" }):find("budget 'huge'", 1, true))
   end)
 end)
@@ -270,6 +289,23 @@ describe("lgelu sweep", function()
     assert.are.equal(1, status)
     assert.is_truthy(text:find("1 of 8 runs failed", 1, true), text)
     assert.are.equal("done", sweep.records(dir)[4].status)
+  end)
+
+  it("takes over runs that a sweep beside it has done", function()
+    assert(os.execute(("mkdir '%s/two'; cp -r '%s' '%s/two/first'"):format(base, whole, base)) == 0)
+    local status, text = lgelu(base .. "/ways.lua", "--out", base .. "/two/second", "seeds={2,3}")
+    assert.are.equal(0, status, text)
+    assert.is_truthy(text:find("8 runs, 4 done, 0 failed, 4 to do", 1, true), text)
+    assert.is_truthy(text:find("4 runs taken over from " .. base .. "/two/first\n", 1, true), text)
+  end)
+
+  it("says how long it may take, from finished runs or from steps measured now", function()
+    local status, text = lgelu(base .. "/ways.lua", "--out", base .. "/new/new", "--dry-run")
+    assert.are.equal(0, status, text)
+    assert.is_truthy(text:find("expected: about [%d.:]+ %a+ for 8 runs, %d+ at a time %(8 from a few steps"), text)
+    status, text = lgelu(base .. "/ways.lua", "--out", whole, "--dry-run", "seeds={1,5}")
+    assert.are.equal(0, status, text)
+    assert.is_truthy(text:find("for 4 runs, %d+ at a time %(4 from runs of this sweep that are done%)"), text)
   end)
 
   it("keeps runs of another recipe apart from its own", function()

@@ -19,7 +19,7 @@ function sweep.setup(parser)
     :convert(args.integer("--threads", 1, args.MOST_THREADS))
   parser:option("--out", "Folder of the sweep; default runs/sweeps/<name>."):argname("DIR"):convert(args.text("--out"))
   parser:flag("--retry", "Try runs again that failed.")
-  parser:flag("--dry-run", "Print the runs with their hashes and states; train nothing.")
+  parser:flag("--dry-run", "Print the runs with their hashes and states, and how long they may take; train nothing.")
   parser:option("--only", "Train this run of the sweep's folder, in this process."):argname("RUN")
     :convert(args.text("--only"))
   parser:flag("--condense", "Put a sweep's folder into one small file, given with -o.")
@@ -33,7 +33,7 @@ A sweep file returns { name=, recipe=, grid=, set=, baseline=, seeds=, after=, b
   set       keys of recipes for all runs              baseline  a cell, or a list of them, run beside the grid
   seeds     a list, such as {1, 2, 3}                 after     "swap": gates are replaced by ReLU and measured
   budgets   by name (smoke, short, desk, full): any of these keys, or keys of recipes
-Values: recipe < its budget of that name < set < the sweep's budget < cell < command line.
+Values: recipe < its budget of that name < set < the sweep's budget < command line < cell.
 Runs that are done are kept by their hash, interrupted ones go on, failed ones are tried again with --retry.]])
 end
 
@@ -71,12 +71,12 @@ function sweep.run(given)
   local lgelu_sweep = require("lgelu.sweep")
   local plan = lgelu_sweep.load(given.sweep, { overrides = given.overrides, budget = given.budget, seed = given.seed })
   local dir = given.out or lgelu_sweep.folder(plan)
+  local options = { out = dir, jobs = given.jobs, threads = given.threads, retry = given.retry, quiet = given.quiet }
   if given.dry_run then
-    io.write(("sweep %s, %d runs in %s\n"):format(plan.name, #plan.runs, dir), lgelu_sweep.list(plan, dir))
+    io.write(lgelu_sweep.preview(plan, options), "folder ", dir, "\n")
     return 0
   end
-  local status = lgelu_sweep.run(plan,
-    { out = dir, jobs = given.jobs, threads = given.threads, retry = given.retry, quiet = given.quiet })
+  local status = lgelu_sweep.run(plan, options)
   if given.quiet then io.write(dir, "\n") end
   return status
 end

@@ -4,12 +4,13 @@
 -- A sweep file is read like a recipe, in the same sandbox, and returns
 --   { name = "fig1", recipe = "mlp_fmnist" (a recipe's name or file),
 --     grid = { ["gate.t"] = {0.1, 0.3}, … } (all combinations), a list of cells { { ["gate.kind"] = "relu" }, … }, or
---       a function (budget) that returns either; a cell may hold recipe = another base recipe and label = its name in
---       figures,
+--       a function (budget) that returns either; a cell may hold recipe = another base recipe, label = its name in
+--       figures, budget = the recipe's budget that it takes,
 --     set = { key = value } for all runs, baseline = one cell or a list of them, beside the grid (of every recipe),
 --     seeds = {1, 2, 3}, after = "swap", budgets = { desk = { the keys above, budget = the recipes' budget that is
 --       meant (default: that of the same name), or keys of recipes, for all runs } } }
--- Values: recipe < the recipe's budget < set < the sweep's budget < cell < command line.
+-- Values: recipe < the recipe's budget < set < the sweep's budget < command line < cell. So a key of λ-GELU on the
+-- command line does not stand in a GELU baseline's way; a key that cells give is refused there.
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
 local grid = require("lgelu.sweep.grid")
@@ -53,6 +54,7 @@ local function reading(source, name)
   end
   function self.order(path)
     return function(key)
+      if key == "recipe" then return -1 end
       return places[path .. "." .. key] or places[path .. "." .. (key:match("^[^.]+"))] or math.huge
     end
   end
@@ -152,7 +154,8 @@ local function baselines(self, cells)
     local base = grid.cell(item, self.under(path), #t > 0 and ("%s[%d]"):format(path, i) or path)
     for _, name in ipairs(base.recipe and { base.recipe } or recipes) do
       found[#found + 1] = {
-        values = base.values, label = base.label, recipe = name or nil, role = "baseline", path = path,
+        values = base.values, label = base.label, recipe = name or nil, budget = base.budget, role = "baseline",
+        path = path,
       }
     end
   end
@@ -197,9 +200,9 @@ local function find_recipe(self, name)
   return self.found[name]
 end
 
--- The recipes' budget, when the recipe has it or the sweep demands it by name.
-local function budget_of(self, base, budget)
-  if not budget or self.says.budget then return budget end
+-- A recipe's budget, when the recipe has it or the cell or the sweep demands it by name.
+local function budget_of(self, base, cell, budget)
+  if cell.budget or not budget or self.says.budget then return cell.budget or budget end
   local lines = locate.lines(base.source)
   if lines["budgets." .. budget] then return budget end
   if self.says.budgets and self.says.budgets[budget] then return nil end -- the sweep's own
@@ -208,11 +211,14 @@ end
 
 local function resolve_cell(self, cell, words, budget, seed)
   local base = find_recipe(self, cell.recipe or self.says.recipe)
-  local layers = {}
-  for i, layer in ipairs(self.layers) do layers[i] = layer end
-  layers[#layers + 1] = { name = cell.role, values = cell.values, where = self.under(cell.path) }
+  for key in pairs((overrides.parse(words))) do
+    if cell.values[key] ~= nil then
+      errors.usage("command line: %s: what the sweep varies, at %s", key, self.under(cell.path)(key))
+    end
+  end
   local resolved = recipe.from_text(base.source, base.file,
-    { overrides = words, budget = budget_of(self, base, budget), seed = seed, layers = layers })
+    { overrides = words, budget = budget_of(self, base, cell, budget), seed = seed, layers = self.layers,
+      cell = { name = cell.role, values = cell.values, where = self.under(cell.path) } })
   local extra
   if not resolved.hash_is_final then -- what functions build belongs to the hash
     local session = require("lgelu.train").session(resolved)

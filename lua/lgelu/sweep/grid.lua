@@ -1,15 +1,15 @@
 --- What a sweep file says of its cells → a list of cells: products of a grid, lists, what a function returns.
 -- What it is not: the resolving of recipes (sweep/file.lua). Pure functions of tables; called by sweep/file.lua.
 --
--- A cell is { values = full key of a recipe → value, recipe = name of another base recipe or nil, label = text or
--- nil }.
+-- A cell is { values = full key of a recipe → value; or nil: recipe = name of another base recipe, label = text, budget
+-- = the recipe's budget that it takes }.
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
 local schema = require("lgelu.recipe.schema")
 
 local grid = {}
 
-local OWN = { recipe = true, label = true } -- keys of a cell that are no keys of a recipe
+local OWN = { recipe = true, label = true, budget = true } -- keys of a cell that are no keys of a recipe
 
 local function is_section(name)
   for _, section in ipairs(schema.order) do

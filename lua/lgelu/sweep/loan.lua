@@ -1,0 +1,64 @@
+--- Runs that another sweep beside this one has done already: they are copied, not trained again. The same name means
+-- the same recipe and seed, since a run's name holds its hash. Called by lgelu.sweep before it starts anything.
+local C = require("lgelu.C")
+local folder = require("lgelu.sweep.folder")
+local lfs = require("lfs")
+local store = require("lgelu.store")
+
+local loan = {}
+
+local FILES = { "last.ckpt.h5", "best.ckpt.h5", "log.txt", "run.h5" }
+
+-- Copies a run's folder; it appears under its name complete, or not at all.
+local function copy(from, to)
+  local beside = to .. ".copy"
+  C.check(C.lib.lg_dir_make(beside))
+  for _, name in ipairs(FILES) do
+    local file = io.open(from .. "/" .. name, "rb")
+    if file then
+      local content = file:read("*a")
+      file:close()
+      C.check(C.lib.lg_file_replace(beside .. "/" .. name, content, #content))
+    end
+  end
+  return os.rename(beside, to)
+end
+
+-- Folders of other sweeps beside this one, sorted.
+local function neighbours(dir)
+  local parent, own = dir:match("^(.*)/([^/]+)/*$")
+  parent, own = parent or ".", own or dir
+  local list = {}
+  for name in lfs.dir(parent) do
+    if name ~= own and name:sub(1, 1) ~= "." and folder.exists(parent .. "/" .. name) then
+      list[#list + 1] = parent .. "/" .. name
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Is it a finished run of that recipe?
+local function is_done(path, entry)
+  if not store.exists(path) then return false end
+  local ok, found = pcall(store.open, path)
+  return ok and found:status() == "done" and found.attrs.hash == entry.hash
+end
+
+--- Copies what is missing in a sweep's folder and done in another.
+-- @return folder of another sweep → how many runs were taken over from it
+function loan.take(dir, plan)
+  local taken, others = {}, neighbours(dir)
+  for _, entry in ipairs(plan.runs) do
+    for _, other in ipairs(folder.status(dir, plan, entry) == "missing" and others or {}) do
+      local from = folder.run_dir(other, entry.run)
+      if is_done(from, entry) and copy(from, folder.run_dir(dir, entry.run)) then
+        taken[other] = (taken[other] or 0) + 1
+        break
+      end
+    end
+  end
+  return taken
+end
+
+return loan
