@@ -383,8 +383,9 @@ lg_status lg_h5_read_texts(char **text, int64_t *n, lg_h5 *f, const char *object
 lg_status lg_onnx_new(lg_onnx **out, const char *name, int64_t ir_version, int64_t opset);
 void lg_onnx_free(lg_onnx *m);                                          /* NULL is fine */
 lg_status lg_onnx_meta(lg_onnx *m, const char *key, const char *value); /* an entry of metadata_props */
-/* An input (output = 0) or output (1) of the graph, of floats; dimension -1: the batch, named so. */
-lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t rank, const int64_t *shape);
+/* An input (output = 0) or output (1) of the graph, of floats (dtype f32) or int64 (i32); dimension -1: the batch. */
+lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t dtype, int32_t rank,
+                        const int64_t *shape);
 /* A constant (initializer): f32 and f64 are written as float, i32 as int64. */
 lg_status lg_onnx_tensor(lg_onnx *m, const char *name, const lg_tensor *t);
 /* A node with one output; its inputs and attributes follow. */

@@ -1,4 +1,4 @@
---- folded: a trained network as plain affine layers and gates, as export and certificate need it. Batch norms (by their
+--- folded: a trained network as plain layers and gates, as export and certificate need it. Batch norms (by their
 -- running statistics) and biases are folded into the layer before them, dropout is gone, weights are float64 copies.
 -- The engine's layout is kept: images are channels-last from a node channels_last on; what is flattened in front of one
 -- is in the data set's order. Computes nothing on samples; writes no files (lgelu.onnx does).
@@ -15,9 +15,20 @@
 --     max_pool, avg_pool   kernel, stride, padding as above (avg_pool counts padding as zeros)
 --     global_pool    mean over h and w
 --     flatten, reshape     the same elements in C order
+--     product        of two nodes, element by element
+--     concat         axis (from 0, the batch not counted); of two nodes or more
+--     slice          axis as above, start (from 0), length
+--     batch_matmul   transpose_a, transpose_b = booleans; of two nodes [(…,) m, k] and [(…,) k, n]
+--     layer_norm     gamma, beta f64 [n], eps: rows (the last dimension) to mean 0 and variance 1, · gamma + beta
+--     rms_norm       gamma f64 [n], eps: rows over the root of their mean square, · gamma
+--     embedding      weight f64 [entries, n]: its rows, by ids; one_hot is one of the unit matrix
+--     class_token    weight f64 [n]: a row in front of x [tokens, n]
+--     positions      weight f64: added to x's last dimensions
+--     attention      heads, causal = boolean; of packed x [tokens, 3·n] (and the node of the lengths): op_attention.c
 --     sub, mul       with fold_input alone: x − value, x·value; f64 [channels] along the first dimension, or [1]
---   f.input = { shape, scale, mean, sd }: a node 0 element is (x·scale − mean[c])/sd[c] of a stored sample's x; with
---   fold_input it is x·scale, and mean and sd are nil.
+--   f.input = { shape, dtype = "i32" of ids (else nil), scale, mean, sd }: a node 0 element is
+--   (x·scale − mean[c])/sd[c] of a stored sample's x; with fold_input it is x·scale, and mean and sd are nil. Ids are
+--   taken as they are.
 local C = require("lgelu.C")
 local base = require("lgelu.tensor.base")
 local errors = require("lgelu.errors")
@@ -186,6 +197,7 @@ end
 
 function rules.bias(w, id, inputs)
   local shift = leaf(w, id, inputs[2])
+  if #shift.shape > 1 then return emit(w, id, "positions", { inputs[1] }, { weight = shift }) end
   return affine(w, id, inputs[1], ffi.new("double[?]", shift.size, 1), base.data(shift))
 end
 
@@ -213,6 +225,60 @@ end
 
 function rules.flatten(w, id, inputs) return reshape(w, id, inputs, attr(w, id, "axis") >= 1) end
 function rules.reshape(w, id, inputs) return reshape(w, id, inputs, attr(w, id, "d0") == -1) end
+
+-- Transformers ------------------------------------------------------------------------------------------------------
+
+function rules.layer_norm(w, id, inputs)
+  local node = { gamma = leaf(w, id, inputs[2]), beta = leaf(w, id, inputs[3]), eps = attr(w, id, "eps") }
+  return emit(w, id, "layer_norm", { inputs[1] }, node)
+end
+
+function rules.rms_norm(w, id, inputs)
+  return emit(w, id, "rms_norm", { inputs[1] }, { gamma = leaf(w, id, inputs[2]), eps = attr(w, id, "eps") })
+end
+
+function rules.embedding(w, id, inputs)
+  return emit(w, id, "embedding", { inputs[2] }, { weight = leaf(w, id, inputs[1]) })
+end
+
+function rules.one_hot(w, id, inputs)
+  local n = attr(w, id, "classes")
+  local unit = tensor.zeros({ n, n }, "f64")
+  for i = 0, n - 1 do
+    base.data(unit)[i * n + i] = 1
+  end
+  return emit(w, id, "embedding", { inputs[1] }, { weight = unit })
+end
+
+function rules.class_token(w, id, inputs)
+  return emit(w, id, "class_token", { inputs[1] }, { weight = leaf(w, id, inputs[2]) })
+end
+
+function rules.attention(w, id, inputs)
+  return emit(w, id, "attention", inputs, { heads = attr(w, id, "heads"), causal = attr(w, id, "causal") ~= 0 })
+end
+
+-- An axis as folded nodes count it; 0 in the graph is the batch.
+local function axis_of(w, id)
+  local axis = attr(w, id, "axis")
+  if axis == 0 then refuse(w, id, "it mixes the samples of a batch") end
+  return axis - 1
+end
+
+function rules.concat(w, id, inputs) return emit(w, id, "concat", inputs, { axis = axis_of(w, id) }) end
+
+function rules.slice(w, id, inputs)
+  return emit(w, id, "slice", inputs, { axis = axis_of(w, id), start = attr(w, id, "start"),
+    length = attr(w, id, "length") })
+end
+
+function rules.mul(w, id, inputs) return emit(w, id, "product", inputs) end
+
+function rules.batch_matmul(w, id, inputs)
+  if #shape_of(w, id) < 2 then refuse(w, id, "its matrices have the batch as a dimension: take a linear layer") end
+  return emit(w, id, "batch_matmul", inputs, { transpose_a = attr(w, id, "transpose_a") ~= 0,
+    transpose_b = attr(w, id, "transpose_b") ~= 0 })
+end
 
 -- The walk ----------------------------------------------------------------------------------------------------------
 
@@ -267,7 +333,7 @@ function folded.of(t, options)
   end
   walk(w, net)
   local f = { nodes = w.nodes, output = w.index[net.logits] }
-  f.input = { shape = net.info.input_shape, scale = 1, mean = { 0 }, sd = { 1 } }
+  f.input = { shape = net.info.input_shape, dtype = net.info.input_dtype, scale = 1, mean = { 0 }, sd = { 1 } }
   if set then f.input.scale, f.input.mean, f.input.sd = set.scale, set.mean, set.sd end
   if options.fold_input then require("lgelu.folded.input")(f) end
   return f

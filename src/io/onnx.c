@@ -125,8 +125,10 @@ static lg_status add_dimensions(lg_onnx *m, Onnx__TensorShapeProto *list, int32_
   return LG_OK;
 }
 
-lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t rank, const int64_t *shape) {
+lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t dtype, int32_t rank,
+                        const int64_t *shape) {
   if (!m || !name || !shape) return lg_fail(LG_EARG, "the model, name or shape is NULL");
+  if (dtype != LG_F32 && dtype != LG_I32) return lg_fail(LG_EDTYPE, "value '%s': expected f32 or i32", name);
   if (rank < 0 || rank > LG_MAX_RANK) return lg_fail(LG_ESHAPE, "rank %d is outside 0..%d", rank, LG_MAX_RANK);
   Onnx__TypeProto *type = take(m, sizeof *type);
   Onnx__TypeProto__Tensor *tensor = take(m, sizeof *tensor);
@@ -137,7 +139,7 @@ lg_status lg_onnx_value(lg_onnx *m, const char *name, int32_t output, int32_t ra
   LG_TRY(add_dimensions(m, dims, rank, shape));
   *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
   tensor->has_elem_type = 1;
-  tensor->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+  tensor->elem_type = dtype == LG_I32 ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
   tensor->shape = dims;
   *type = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
   type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;

@@ -57,14 +57,15 @@ local function take_floats(path)
 end
 
 --- Runs ONNX files.
--- @param jobs  list of { model = file, x = tensor f32 [rows, …], batch = rows a run }
+-- @param jobs  list of { model = file, x = tensor f32, or i32 of ids, [rows, …], batch = rows a run }
 -- @return a list of logits (a flat list of numbers) for each job
 function runtime.run(jobs)
   local root, list, plan = require("lfs").currentdir(), {}, os.tmpname()
   for i, job in ipairs(jobs) do
     local x = job.x:contiguous()
     list[i] = { model = job.model:sub(1, 1) == "/" and job.model or root .. "/" .. job.model, input = os.tmpname(),
-      output = os.tmpname(), rows = x.shape[1], batch = job.batch, dims = { select(2, unpack(x.shape)) } }
+      output = os.tmpname(), rows = x.shape[1], batch = job.batch, dims = { select(2, unpack(x.shape)) },
+      ids = x.dtype == "i32" }
     write(list[i].input, C.ffi.string(base.data(x), x.size * 4))
   end
   write(plan, require("cjson").encode(list))

@@ -16,16 +16,32 @@ end
 
 -- Largest difference between the engine's logits and those of the folded network, over a batch of random inputs.
 -- set: { scale, mean, sd }: the folded network is then given what the engine's inputs were made of.
-local function deviation(net, options, set)
+local function flat(t, list)
+  for _, v in ipairs(t) do
+    if type(v) == "table" then flat(v, list) else list[#list + 1] = v end
+  end
+  return list
+end
+
+-- As deviation, of a network that reads ids, and whose labels are one a row or one a token.
+local function deviation_of_ids(net, f, ids)
+  local x, worst = models.ids(ids, BATCH, net.info.input_shape), 0
+  net:bind(x, tensor.zeros({ BATCH, unpack(net.info.label_shape or {}) }, "i32"))
+  net:forward("eval")
+  local found = net:tensor_values(net.logits)
+  for b, row in ipairs(x:totable()) do
+    for k, v in ipairs((eval.run(f, flat(row, {})))) do
+      worst = math.max(worst, math.abs(v - found[(b - 1) * #found / BATCH + k]))
+    end
+  end
+  return worst, f
+end
+
+local function deviation(net, options, set, ids)
   local f = folded.of({ net = net, set = set }, options)
+  if ids then return deviation_of_ids(net, f, ids) end
   local shape = net.info.input_shape
   local raw = tensor.rand({ BATCH, unpack(shape) }, "f64", 3):totable()
-  local function flat(t, list)
-    for _, v in ipairs(t) do
-      if type(v) == "table" then flat(v, list) else list[#list + 1] = v end
-    end
-    return list
-  end
   local samples, bound = {}, tensor.zeros({ BATCH, unpack(shape) }, "f64")
   local to, n = require("lgelu.tensor.base").data(bound), size(shape)
   for b = 1, BATCH do
@@ -61,27 +77,28 @@ end
 
 describe("folded", function()
   for _, case in ipairs(MODELS) do
-    local name, model, shape, set, ops = unpack(case)
+    local name, model, shape, set, ops, ids = unpack(case)
+    local function net_of() return build(model, shape, nil, nil, ids) end
     it(name .. ": has the engine's logits", function()
-      local worst, f = deviation(build(model, shape), {})
+      local worst, f = deviation(net_of(), {}, nil, ids)
       assert.is_true(worst < 1e-11, worst)
       assert.are.equal(ops, ops_of(f))
     end)
 
     it(name .. ": takes the data set's own units with fold_input", function()
-      local worst, f = deviation(build(model, shape), { fold_input = true }, set)
+      local worst, f = deviation(net_of(), { fold_input = true }, set, ids)
       assert.is_true(worst < 1e-11, worst)
       assert.is_nil(f.input.mean)
-      assert.is_true(deviation(build(model, shape), {}, set) < 1e-11)
+      assert.is_true(deviation(net_of(), {}, set, ids) < 1e-11)
     end)
 
     it(name .. ": as ReLU", function()
-      local net = build(model, shape)
+      local net = net_of()
       local smooth = folded.of({ net = net })
       for _, gate in ipairs(net.gates) do
         check(lib.lg_graph_attr_set(net.graph, gate.id, "kind", lib.lg_list_find("activation", "relu")))
       end
-      local worst, f = deviation(net, { relu = true })
+      local worst, f = deviation(net, { relu = true }, nil, ids)
       assert.is_true(worst < 1e-11, worst)
       local gates = 0
       for i, node in ipairs(f.nodes) do
@@ -140,9 +157,13 @@ describe("folded", function()
     end, { 6 })
     assert.is_truthy(e:find("^[^ ]*folded_spec.lua:%d+: node 'thirds' %(reshape%) cannot be folded: it mixes"), e)
     e = message(function(nn, x, info)
-      return nn:linear(nn:op("mul", { x, x }, nil, "squares"), info.classes)
+      return nn:linear(nn:reshape(nn:concat({ x, x }, 0, { name = "twice" }), { 12 }), info.classes)
     end, { 6 })
-    assert.is_truthy(e:find("node 'squares' (mul) cannot be folded: ops that can be: add, avg_pool", 1, true), e)
+    assert.is_truthy(e:find("node 'twice' (concat) cannot be folded: it mixes the samples of a batch", 1, true), e)
+    e = message(function(nn, x)
+      return nn:batch_matmul(x, nn:param("w", { 6, 4 }, { kind = "constant", a = 1 }), { name = "rows" })
+    end, { 6 })
+    assert.is_truthy(e:find("node 'rows' (batch_matmul) cannot be folded: its matrices have the batch as", 1, true), e)
     e = message(function(nn, x, info)
       return nn:op("linear", { x, nn:op("reshape", { nn:param("w", { 24 }, { kind = "constant", a = 1 }) },
         { rank = 2, d0 = info.classes, d1 = 6 }, "square") }, nil, "by_hand")

@@ -5,7 +5,7 @@
 --
 -- A ReLU network needs Conv, Gemm, Relu, Add, Sub, Flatten (MatMul and Reshape where a model works on rows): pooling by
 -- means is a Conv, the global one is in the Gemm behind it. Gemm and Conv are as PyTorch writes them (transB = 1, all
--- attributes given). Smooth gates are x·½·(1 + Erf(x·λ/√2)). Maximum pooling is MaxPool.
+-- attributes given). Smooth gates are x·½·(1 + Erf(x·λ/√2)). Maximum pooling is MaxPool. Transformers: export/tokens.
 local C = require("lgelu.C")
 local base = require("lgelu.tensor.base")
 local errors = require("lgelu.errors")
@@ -54,7 +54,7 @@ end
 
 -- Shape for Reshape: the batch in front, which is left open when it is.
 function graph:shape_constant(name, shape)
-  return self:constant(name .. ".shape", { self.batch or -1, unpack(shape) }, "i32")
+  return self:constant(name .. ".shape", { self.batch or -1, unpack(shape) }, "i32") -- int64 in the file
 end
 
 -- Weights -----------------------------------------------------------------------------------------------------------
@@ -151,6 +151,9 @@ end
 -- Ops ---------------------------------------------------------------------------------------------------------------
 
 local rules = {}
+for op, rule in pairs(require("lgelu.export.tokens")) do
+  rules[op] = rule
+end
 
 local function windows(kernel, node, more)
   local attrs = { { "dilations", { 1, 1 } }, { "kernel_shape", kernel }, { "pads", node.padding },
@@ -263,7 +266,10 @@ function rules.flatten(g, node, x)
 end
 
 function rules.global_pool(g, node, x)
-  x = g:image(x)
+  if x.order == "engine" then -- rows of tokens: nothing behind it would gain by a larger Gemm
+    local attrs = { { "axes", { 1, 2 } }, { "keepdims", 0 } }
+    return g:node("ReduceMean", node.name, { x.name }, node.shape, "engine", attrs)
+  end
   local y = flatten(g, node, x)
   if x.shape[1] * x.shape[2] > 1 then y.order, y.image = "pooled", x.shape end
   return y
@@ -313,16 +319,21 @@ end
 -- @param f      of lgelu.folded
 -- @param batch  rows of the batch; nil: left open ("batch")
 -- @return { nodes = { { op, name, inputs, output, attrs = { { name, value }, … } }, … }, ops = sorted names,
---   tensors = { { name, value }, … }, input = {…}, output = {…} (shapes with the batch, -1 where it is open) }
+--   tensors = { { name, value }, … }, input = {…}, output = {…} (shapes with the batch, -1 where it is open),
+--   input_dtype = "f32", or "i32" of ids, which the file has as int64 }
 function onnx.graph(f, batch)
   local g = setmetatable({ nodes = {}, tensors = {}, batch = batch, taken = { input = true, logits = true } }, graph)
   local values = { [0] = { name = "input", shape = f.input.shape, order = "engine" } }
   for i, node in ipairs(f.nodes) do
-    local a, b = node.inputs[1], node.inputs[2]
-    values[i] = rules[node.op](g, node, values[a], b and values[b])
+    local given = {}
+    for k, input in ipairs(node.inputs) do
+      given[k] = values[input]
+    end
+    values[i] = rules[node.op](g, node, unpack(given))
   end
   local y = g:plain(values[f.output])
   name_output(g, y)
+  g.input_dtype = f.input.dtype or "f32"
   g.input, g.output, g.ops = { batch or -1, unpack(f.input.shape) }, { batch or -1, unpack(y.shape) }, ops_of(g.nodes)
   return g
 end
@@ -361,8 +372,9 @@ function onnx.write(g, path, name, meta)
   local out = ffi.new("lg_onnx *[1]")
   check(lib.lg_onnx_new(out, name, onnx.ir_version, onnx.opset))
   local m = ffi.gc(out[0], lib.lg_onnx_free)
-  check(lib.lg_onnx_value(m, "input", 0, #g.input, int64s(g.input)))
-  check(lib.lg_onnx_value(m, "logits", 1, #g.output, int64s(g.output)))
+  local dtype = lib.lg_list_find("dtype", g.input_dtype)
+  check(lib.lg_onnx_value(m, "input", 0, dtype, #g.input, int64s(g.input)))
+  check(lib.lg_onnx_value(m, "logits", 1, lib.lg_list_find("dtype", "f32"), #g.output, int64s(g.output)))
   for _, constant in ipairs(g.tensors) do
     check(lib.lg_onnx_tensor(m, constant.name, constant.value))
   end

@@ -87,6 +87,135 @@ function ops.add(_, a, _, b)
   return y
 end
 
+function ops.product(_, a, _, b)
+  local y = {}
+  for i, v in ipairs(a) do y[i] = v * b[i] end
+  return y
+end
+
+-- Calls fn(numbers) for each row (last dimension) of x, and joins what it gives.
+local function by_row(x, n, fn)
+  local y = {}
+  for at = 0, #x - n, n do
+    for i, v in ipairs(fn({ unpack(x, at + 1, at + n) })) do y[at + i] = v end
+  end
+  return y
+end
+
+local function mean(list)
+  local sum = 0
+  for _, v in ipairs(list) do sum = sum + v end
+  return sum / #list
+end
+
+local function normalize(node, row, middle)
+  local squares, gamma, y = {}, base.data(node.gamma), {}
+  for i, v in ipairs(row) do squares[i] = (v - middle) ^ 2 end
+  local deviation = math.sqrt(mean(squares) + node.eps)
+  for i, v in ipairs(row) do
+    y[i] = (v - middle) / deviation * gamma[i - 1] + (node.beta and base.data(node.beta)[i - 1] or 0)
+  end
+  return y
+end
+
+function ops.layer_norm(node, x, from)
+  return by_row(x, from[#from], function(row) return normalize(node, row, mean(row)) end)
+end
+
+function ops.rms_norm(node, x, from)
+  return by_row(x, from[#from], function(row) return normalize(node, row, 0) end)
+end
+
+function ops.embedding(node, ids)
+  local n, table_, y = node.weight.shape[2], base.data(node.weight), {}
+  for i, id in ipairs(ids) do
+    for k = 0, n - 1 do y[(i - 1) * n + k + 1] = table_[id * n + k] end
+  end
+  return y
+end
+
+function ops.class_token(node, x)
+  local y = node.weight:totable()
+  for _, v in ipairs(x) do y[#y + 1] = v end
+  return y
+end
+
+function ops.positions(node, x)
+  local values, y = base.data(node.weight), {}
+  for i, v in ipairs(x) do y[i] = v + values[(i - 1) % node.weight.size] end
+  return y
+end
+
+-- Elements behind an axis (from 0), it included, and without it.
+local function behind(shape, axis)
+  local inner = size({ unpack(shape, axis + 2) })
+  return inner * shape[axis + 1], inner
+end
+
+function ops.slice(node, x, from)
+  local whole, inner = behind(from, node.axis)
+  local y = {}
+  for at = 0, #x - 1, whole do
+    for i = 1, node.length * inner do y[#y + 1] = x[at + node.start * inner + i] end
+  end
+  return y
+end
+
+function ops.concat(node, ...)
+  local given, y = { ... }, {}
+  for outer = 0, size({ unpack(node.shape, 1, node.axis) }) - 1 do
+    for k = 1, #given, 2 do
+      local whole = behind(given[k + 1], node.axis)
+      for i = 1, whole do y[#y + 1] = given[k][outer * whole + i] end
+    end
+  end
+  return y
+end
+
+function ops.batch_matmul(node, a, from_a, b, from_b)
+  local rank, y = #node.shape, {}
+  local m, n = node.shape[rank - 1], node.shape[rank]
+  local inner = node.transpose_a and from_a[rank - 1] or from_a[rank]
+  assert(inner == (node.transpose_b and from_b[rank] or from_b[rank - 1]))
+  for at = 0, size(node.shape) / (m * n) - 1 do
+    for i = 0, m - 1 do
+      for j = 0, n - 1 do
+        local sum = 0
+        for k = 0, inner - 1 do
+          local left = at * m * inner + (node.transpose_a and k * m + i or i * inner + k)
+          local right = at * n * inner + (node.transpose_b and j * inner + k or k * n + j)
+          sum = sum + a[left + 1] * b[right + 1]
+        end
+        y[at * m * n + i * n + j + 1] = sum
+      end
+    end
+  end
+  return y
+end
+
+function ops.attention(node, x, from, lengths)
+  local t, d, y = from[1], from[2] / 3, {}
+  local dh, seen = d / node.heads, lengths and lengths[1] or t
+  for head = 0, node.heads - 1 do
+    local function at(token, part, k) return x[token * 3 * d + part * d + head * dh + k + 1] end
+    for i = 0, t - 1 do
+      local weights, total = {}, 0
+      for j = 0, math.min(seen, node.causal and i + 1 or t) - 1 do
+        local score = 0
+        for k = 0, dh - 1 do score = score + at(i, 0, k) * at(j, 1, k) end
+        weights[j] = math.exp(score / math.sqrt(dh))
+        total = total + weights[j]
+      end
+      for k = 0, dh - 1 do
+        local sum = 0
+        for j, weight in pairs(weights) do sum = sum + weight / total * at(j, 2, k) end
+        y[i * d + head * dh + k + 1] = sum
+      end
+    end
+  end
+  return y
+end
+
 function ops.channels_last(_, x, from)
   local c, area, y = from[1], from[2] * from[3], {}
   for i = 0, c - 1 do
@@ -136,8 +265,11 @@ function ops.mul(node, x) return by_channel(node, x, function(v, w) return v * w
 function eval.run(f, x)
   local values, shapes = { [0] = x }, { [0] = f.input.shape }
   for i, node in ipairs(f.nodes) do
-    local a, b = node.inputs[1], node.inputs[2]
-    values[i] = ops[node.op](node, values[a], shapes[a], b and values[b])
+    local given = {} -- values and shape of each input
+    for k, input in ipairs(node.inputs) do
+      given[2 * k - 1], given[2 * k] = values[input], shapes[input]
+    end
+    values[i] = ops[node.op](node, unpack(given))
     assert(#values[i] == size(node.shape), node.name .. ": shape")
     shapes[i] = node.shape
   end
