@@ -34,7 +34,7 @@ static void put_unknown(const lg_enclosure *out, int64_t i) {
 
 static double peak_of_gap(double lambda) { return PEAK / lambda * (1 + 8 * LG_U); }
 
-/* Where h(m), m ≥ 0, lies. erfc is taken to be within 8 ulp; its argument w, within 4 roundings of the exact one, moves
+/* Where h(m), m ≥ 0, lies. erfc is taken to be within 9 ulp; its argument w, within 4 roundings of the exact one, moves
  * it by (2w² + 1) times as much, relatively. */
 static range gap_at(double m, double lambda) {
   const double w = lambda * m * SQRT_HALF, h = 0.5 * m * erfc(w);
