@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """certificate_exact.py: writes certificate_exact.json: small networks whose logits before and after the swap to ReLU are
-known to 400 digits (mpmath), every other one with sums in which nearly everything cancels.
+known to 400 digits (mpmath), every other one with sums in which nearly everything cancels; and single gates.
 
 Each network: layers [weights, bias, lambda] (lambda 0: no gate behind the layer), input, and the smooth logits and their
-change (ReLU network minus smooth network) as pairs of float64, high + low. All weights, inputs and lambdas are float64
-exactly as printed. Used by tests/spec/certificate_spec.lua.
+change (ReLU network minus smooth network) as pairs of float64, high + low. The last ones are a single long sum, so that
+its own rounding shows. Each gate: x, lambda, x·Phi(lambda·x) and max(x, 0) minus that. All weights, inputs and lambdas
+are float64 exactly as printed. Used by tests/spec/certificate_spec.lua.
 Run: /usr/bin/python3 tests/ref/certificate_exact.py > tests/ref/certificate_exact.json
 """
 import json
@@ -41,8 +42,8 @@ def cancelling(rng, row, x):
     return row[:-1] + [float(-total / mp.mpf(x[-1]))]
 
 
-def network(rng, cancel):
-    widths = [rng.randint(2, 7) for _ in range(rng.randint(2, 4))] + [3]
+def network(rng, cancel, widths=None):
+    widths = (widths or [rng.randint(2, 7) for _ in range(rng.randint(2, 4))]) + [3]
     spread = rng.choice([0, 3, 12])
     x = [rng.uniform(-1, 1) * 10.0 ** rng.randint(-spread, spread) for _ in range(widths[0])]
     layers, at = [], x
@@ -59,5 +60,15 @@ def network(rng, cancel):
             "change": [pair(t - s) for s, t in zip(smooth, relu)]}
 
 
+def one_gate(rng):
+    lam = rng.choice([1.0, 1.7, 12.5, 159.577, 1e6])
+    x = rng.choice([-1, 1]) * rng.choice([rng.uniform(0, 6), 10 ** rng.uniform(-12, 3)]) / lam
+    f = gate(mp.mpf(x), lam)
+    return [x, lam, pair(f), pair(max(mp.mpf(x), mp.mpf(0)) - f)]
+
+
 rng = random.Random(20)
-print("[" + ",\n".join(json.dumps(network(rng, i % 2 == 1)) for i in range(60)) + "]")
+networks = [network(rng, i % 2 == 1) for i in range(60)] + [network(rng, False, [40]) for _ in range(12)]
+gates = [one_gate(rng) for _ in range(300)]
+print('{"networks": [' + ",\n".join(map(json.dumps, networks)) + '],\n"gates": [' + ",\n".join(map(json.dumps, gates))
+      + "]}")

@@ -61,13 +61,33 @@ local function chain(layers)
   return { nodes = nodes, output = #nodes, input = input }
 end
 
+local exact
+setup(function()
+  local file = assert(io.open("tests/ref/certificate_exact.json"))
+  exact = json.decode(file:read("*a"))
+  file:close()
+end)
+
 describe("enclosures", function()
+  it("hold single gates of 400 digits, to a few units in the last place", function()
+    assert.are.equal(300, #exact.gates)
+    for n, g in ipairs(exact.gates) do
+      local x, lambda, f, h = unpack(g)
+      local z = tensor.zeros({ 4, 1, 1 }, "f64")
+      base.data(z)[0] = x
+      check(lib.lg_enclose_gate(z, z, lambda, 0))
+      local c, r, d, dr = read(z, 1, 1)
+      local what = ("gate %d: x = %.17g, λ = %g"):format(n, x, lambda)
+      assert.is_true(math.abs(f[1] - c + f[2]) <= r and math.abs(h[1] - d + h[2]) <= dr, what)
+      local w = lambda * x
+      assert.is_true(r <= 2 ^ -51 * math.abs(x) + 2 ^ -47 * (1 + w * w) * h[1] + 1e-290, what .. ": wide")
+      assert.is_true(dr <= 2 ^ -47 * (1 + w * w) * h[1] + 1e-290, what .. ": wide change")
+    end
+  end)
+
   it("hold what networks of 400 digits compute, however much cancels", function()
-    local file = assert(io.open("tests/ref/certificate_exact.json"))
-    local networks = json.decode(file:read("*a"))
-    file:close()
-    assert.are.equal(60, #networks)
-    for n, net in ipairs(networks) do
+    assert.are.equal(72, #exact.networks)
+    for n, net in ipairs(exact.networks) do
       local w = walk.new(chain(net.layers))
       for _, rule in ipairs(RULES) do
         local z, before = w:run(enclosure({ net.input }, { #net.input }), rule)
