@@ -179,8 +179,8 @@ local function list_of(values, n)
   return list
 end
 
--- Quantiles of observed/bound over samples and logits whose bound is above the twin's own rounding: the least value that
--- at least a share p is not above.
+-- Quantiles of observed/bound over samples and logits whose bound is above the twin's own rounding: the least value
+-- that at least a share p is not above.
 local function quantiles(values)
   table.sort(values)
   local function at(p) return values[math.max(1, math.ceil(p * #values))] or 0 / 0 end
