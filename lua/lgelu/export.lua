@@ -63,6 +63,9 @@ local function certificate_notes(t, add)
 end
 
 local function units(set)
+  if set.input_dtype then
+    return ("ids of tokens, int64, %s a row"):format(table.concat(set.input_shape, " x "))
+  end
   local low, high = samples.range(set)
   if not low then return "the data set's own numbers" .. (set.scale ~= 1 and " x " .. set.scale or "") end
   return ("pixels / 255, from %g to %g, [channels, height, width]"):format(low, high)
@@ -81,6 +84,8 @@ function export.onnx(t, path, options)
   add("relu", options.relu and "true" or "false")
   add("input_units", units(t.set))
   if t.set.labels then add("classes", t.set.labels) end
+  if t.set.tokens then add("tokens", t.set.tokens.level) end
+  if t.set.tokens and t.set.tokens.vocabulary then add("vocabulary", t.set.tokens.vocabulary) end
   if options.relu then
     swap_notes(t, add)
     certificate_notes(t, add)
@@ -107,10 +112,20 @@ function export.weights(t, path)
   return count
 end
 
+--- Fails where inputs are ids: a box around them holds no other sentence.
+function export.check_box(t)
+  if t.set.input_dtype then
+    errors.usage("--vnnlib: the network of %s reads ids of tokens, and a property is a box of numbers around its "
+      .. "input: there are none for ids", t.run.attrs.name)
+  end
+end
+
 --- Writes robustness properties of test samples that the ReLU network gets right: see export/vnnlib.lua.
 -- @param options  { onnx = the ReLU network's file, samples = count, eps = radius in the network's units }
 -- @return number of properties
+-- @raise usage error for ids, which have no box, and for an eps that is none
 function export.vnnlib(t, folder, options)
+  export.check_box(t)
   if not (options.eps > 0 and options.eps < math.huge) then
     errors.usage("--eps: found %s, expected a number above 0, in the network's units (%s)", tostring(options.eps),
       units(t.set))

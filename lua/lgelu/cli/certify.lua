@@ -20,7 +20,8 @@ function verb.setup(parser)
   parser:epilog("The certificate is stored under /swap/certificate of run.h5; docs/CERTIFICATE.md says what is proved. "
     .. "value: each gate at its own value on the sample; constant: each gate by 0 ≤ ReLU − f ≤ 0.16998/λ alone. "
     .. "Certified: samples whose class provably stays. Tightness: observed/bound over samples and logits. Violations: "
-    .. "samples outside their bounds; more than 0 would be a fault.")
+    .. "samples outside their bounds; more than 0 would be a fault. Through attention and normalization of rows "
+    .. "intervals grow too wide: there each gate's own bound is given, and what is observed ('lgelu swap').")
 end
 
 local function box_of(text)
@@ -63,7 +64,8 @@ end
 local function write(run, report, format)
   local render = require("lgelu.table").render
   if format == "csv" then
-    io.write(render(logit_table(report)))
+    local columns, rows = logit_table(report)
+    io.write(render(columns, rows, format))
     return
   end
   local note = format == "latex" and "%% %s\n" or "%s\n"
@@ -82,6 +84,39 @@ local function write(run, report, format)
   io.write(table.concat(parts, "\n"))
 end
 
+local function gate_table(report)
+  local columns = {
+    { title = "gate", align = "left" }, { title = "λ", format = "%.4g" }, { title = "bound", format = "%.6f" },
+    { title = "deviation", format = "%.6f" }, { title = "least x", format = "%.3f" },
+    { title = "greatest x", format = "%.3f" },
+  }
+  local rows = {}
+  for i, g in ipairs(report.gates) do
+    rows[i] = { g.name, g.lambda or 0 / 0, g.bound or 0 / 0, g.max_deviation, g.min, g.max }
+  end
+  return columns, rows
+end
+
+-- What is left to say where intervals do not get through: the gates' own bounds, and what is observed.
+local function write_gates(t, stop, report, where, format)
+  local render, columns, rows = require("lgelu.table").render, gate_table(report)
+  if format == "csv" then
+    io.write(render(columns, rows, format))
+    return
+  end
+  local note = format == "latex" and "%% %s\n" or "%s\n"
+  local parts = { note:format(("%s: no bound on its logits: intervals grow too wide through '%s' (%s). "
+    .. "Each gate's own |f − ReLU| is bounded; the rest is observed, not proved (%s checkpoint)."):format(t.dir,
+    stop.name, stop.op, report.checkpoint)), render(columns, rows, format) }
+  for _, part in ipairs({ "val", "test" }) do
+    local own = report[part]
+    parts[#parts + 1] = own and note:format(("Observed on %d %s samples: greatest |change| of a logit %.4g; %d of %d "
+      .. "predictions change."):format(own.samples, part, own.max_logit_change, own.flipped, own.predictions))
+  end
+  parts[#parts + 1] = note:format(("Stored in %s under %s."):format(t.run.path, where))
+  io.write(table.concat(parts, "\n"))
+end
+
 -- A live line on standard error, and its end; nothing where that is no terminal.
 local function live()
   local ok, terminal = pcall(require, "lgelu.terminal") -- only inside the program
@@ -90,11 +125,28 @@ local function live()
     function() io.stderr:write("\r\27[K") end
 end
 
+local function certify_gates(t, stop, given)
+  if given.samples or given.box or given.eps ~= 0 then
+    errors.usage("--samples, --eps and --box are about bounds on logits, and intervals grow too wide through '%s' "
+      .. "(%s): leave them out for each gate's own bound", stop.name, stop.op)
+  end
+  local progress, clear = live()
+  local ok, report, where = pcall(require("lgelu.certificate.gates").of, t, progress and function(_, done, samples)
+    progress(done, samples)
+  end)
+  clear()
+  if not ok then error(report, 0) end
+  write_gates(t, stop, report, where, given.format)
+  return 0
+end
+
 function verb.run(given)
   local certificate, tables = require("lgelu.certificate"), require("lgelu.table")
   tables.check(given.format)
   local box = box_of(given.box)
   local t = require("lgelu.trained").open(given.run)
+  local stop = require("lgelu.certificate.gates").stop(t)
+  if stop then return certify_gates(t, stop, given) end
   local progress, clear = live()
   local ok, report = pcall(certificate.of, t, { samples = given.samples, eps = given.eps, box = box,
     progress = progress })

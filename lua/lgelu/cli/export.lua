@@ -35,7 +35,10 @@ function verb.setup(parser)
     .. "the data set's scale, so pixels in [0, 1], channels first; mean and deviation are in the first layer, batch "
     .. "norms in the layers before them, global pooling in the layer behind it. A ReLU network of mlp and resnet is "
     .. "made of Conv, Gemm, Relu, Add, Sub and Flatten; maximum pooling (cnn) is MaxPool. Without --relu, gates are "
-    .. "x·½·(1 + Erf(λx/√2)): verifiers take neither Erf nor Gelu, onnxruntime does. metadata_props say where it comes "
+    .. "x·½·(1 + Erf(λx/√2)): verifiers take neither Erf nor Gelu, onnxruntime does. Attention and normalization of "
+    .. "rows are plain ops too (MatMul, Softmax, Transpose, Reshape, Slice, ReduceMean, Sub, Mul, Sqrt, Div, Add): "
+    .. "LayerNormalization came with opset 17. Ids of tokens are an int64 input, and int64 in a .npz of calibration "
+    .. "samples; they have no box, so no VNN-LIB. metadata_props say where it comes "
     .. "from, and what lgelu swap and certify found. A property is unsat when no input in the box changes the class. "
     .. "Weights: read by lg.safetensors.read and network:load_weights. A hardened run is exported as it ended, others "
     .. "at their best epoch.")
@@ -84,6 +87,7 @@ end
 function verb.run(given)
   check(given)
   local export, t = require("lgelu.export"), require("lgelu.trained").open(given.run)
+  if given.vnnlib then export.check_box(t) end
   if given.output then write_onnx(t, given) end
   if given.vnnlib then
     local count = export.vnnlib(t, given.vnnlib,

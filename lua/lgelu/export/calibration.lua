@@ -1,5 +1,6 @@
 --- export/calibration: training samples for the calibration of integer quantizers, in the exported network's units:
--- "input" f32 [N, …] and "labels" i32 [N], as NumPy's .npz (a zip of .npy, stored) or HDF5.
+-- "input" f32 [N, …] and "labels" i32 [N, …], as NumPy's .npz (a zip of .npy, stored) or HDF5. Ids are int64 in .npz,
+-- as the network takes them, and i32 in HDF5.
 local C = require("lgelu.C")
 local bit = require("bit")
 local errors = require("lgelu.errors")
@@ -54,6 +55,20 @@ local function npy(t)
   return bytes
 end
 
+-- The .npy file of i32 numbers as one of int64: magic, version and length of the header stand in the first 10 bytes.
+local function widened(bytes)
+  local head = 10 + bytes:byte(9) + 256 * bytes:byte(10)
+  local count = (#bytes - head) / 4
+  local from, to = C.ffi.new("int32_t[?]", count), C.ffi.new("int64_t[?]", count)
+  C.ffi.copy(from, bytes:sub(head + 1), count * 4)
+  for i = 0, count - 1 do
+    to[i] = from[i]
+  end
+  local header, changed = bytes:sub(1, head):gsub("<i4", "<i8")
+  assert(changed == 1)
+  return header .. C.ffi.string(to, count * 8)
+end
+
 local DATE = 33 -- 1 January 1980, the format's first: the same tensors give the same bytes
 
 -- A zip file of stored members (PKWARE's APPNOTE 6.3): { { name, bytes }, … }.
@@ -76,8 +91,11 @@ end
 local formats = {}
 
 function formats.npz(path, x, y)
-  if x.size * 4 >= 2 ^ 31 then errors.usage("--samples: %d are more than a zip file holds here: write .h5", y.size) end
-  local bytes = zip({ { "input.npy", npy(x) }, { "labels.npy", npy(y) } })
+  if x.size * (x.dtype == "i32" and 8 or 4) >= 2 ^ 31 then
+    errors.usage("--samples: %d are more than a zip file holds here: write .h5", x.shape[1])
+  end
+  local input = x.dtype == "i32" and widened(npy(x)) or npy(x)
+  local bytes = zip({ { "input.npy", input }, { "labels.npy", npy(y) } })
   C.check(C.lib.lg_file_replace(path, bytes, #bytes))
 end
 

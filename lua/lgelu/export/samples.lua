@@ -1,29 +1,33 @@
 --- export/samples: stored samples in the units that an exported network takes (a stored value times the set's scale:
--- pixels in [0, 1]), and which of them a network gets right. Used by export's VNN-LIB, calibration and comparison.
+-- pixels in [0, 1]; ids as they are), and the engine's logits of them. Used by export's VNN-LIB, calibration and the
+-- comparison with onnxruntime.
 local base = require("lgelu.tensor.base")
 local tensor = require("lgelu.tensor")
 
 local samples = {}
 
---- The range of the network's input: 0 and 1 for pixels; nil, nil for numbers that may be anything.
+--- The range of the network's input: 0 and 1 for pixels; nil, nil for numbers that may be anything, and for ids.
 function samples.range(set)
   if set.train.x.dtype ~= "u8" then return nil, nil end
   return 0, 255 * set.scale
 end
 
---- Rows of a part as f32 [#rows, …] in the network's units, and their labels i32 [#rows].
+--- Rows of a part as f32, or i32 of ids, [#rows, …] in the network's units, and their labels i32 [#rows, …].
 -- @param part  { x, y }: set.train or set.test
 -- @param rows  list of 1-based row numbers
 function samples.gather(set, part, rows)
   local shape = set.input_shape
-  local x, y = tensor.zeros({ #rows, unpack(shape) }, "f32"), tensor.zeros({ #rows }, "i32")
-  local n = x.size / #rows
+  local x = tensor.zeros({ #rows, unpack(shape) }, set.input_dtype or "f32")
+  local y = tensor.zeros({ #rows, unpack(set.label_shape or {}) }, "i32")
+  local n, m = x.size / #rows, y.size / #rows
   local from, labels, to, found = base.data(part.x), base.data(part.y), base.data(x), base.data(y)
   for i, row in ipairs(rows) do
     for k = 0, n - 1 do
       to[(i - 1) * n + k] = from[(row - 1) * n + k] * set.scale
     end
-    found[i - 1] = labels[row - 1]
+    for k = 0, m - 1 do
+      found[(i - 1) * m + k] = labels[(row - 1) * m + k]
+    end
   end
   return x, y
 end
@@ -44,20 +48,24 @@ function samples.with_gates(net, relu, fn)
   return result
 end
 
---- The engine's logits of a part's first rows, in order: a flat list of rows · classes numbers.
+--- The engine's logits of a part's first rows, in order: a flat list, of each row its classes, or those of each token.
 -- @param part   "test", "val" or "train", as lgelu.trained's loader has them
 -- @param limit  number of rows, or nil: all
 function samples.logits(t, part, relu, limit)
   return samples.with_gates(t.net, relu, function()
     local loader, list = t:loader(part), {}
     loader:start(0)
-    for x, y in loader:each() do
+    local seen = 0
+    for x, y, rows in loader:each() do
       t.net:bind(x, y)
       t.net:forward("eval")
-      for _, v in ipairs(t.net:tensor_values(t.net.logits)) do
-        list[#list + 1] = v
+      local values = t.net:tensor_values(t.net.logits)
+      local wanted = math.min(rows, (limit or math.huge) - seen)
+      for i = 1, wanted * #values / rows do
+        list[#list + 1] = values[i]
       end
-      if limit and #list >= limit * t.set.classes then break end
+      seen = seen + wanted
+      if limit and seen >= limit then break end
     end
     loader:free()
     return list

@@ -1,0 +1,31 @@
+--- certificate.gates: what can be said of the swap of a network with nodes through which intervals grow too wide to be
+-- of any use: attention, normalization of rows, products of two activations. Each gate has its bound all the same,
+-- sup|f − ReLU| = 0.169971207/λ, whatever comes in; the rest is observed, not proved: each gate's greatest distance
+-- from ReLU, each part's greatest change of a logit, predictions that flip. No bound on a logit follows from these.
+-- What it is not: the measurement, which is lgelu.swap's and stored as such; the bounds of other networks
+-- (lgelu.certificate).
+local folded = require("lgelu.folded")
+local swap = require("lgelu.swap")
+
+local gates = {}
+
+local WIDE = { attention = true, layer_norm = true, rms_norm = true, product = true, batch_matmul = true }
+
+--- The first node of an opened run's network that stops intervals: { name, op, … } as lgelu.folded has it, or nil.
+function gates.stop(t)
+  for _, node in ipairs(folded.of(t).nodes) do
+    if WIDE[node.op] then return node end
+  end
+end
+
+--- Bounds and observations of such a run: the stored swap of all gates, or measured and stored now.
+-- @param t     of lgelu.trained.open
+-- @param show  function(part, done, samples), called before each batch, or nil
+-- @return report of lgelu.swap, with bound and max_deviation of each gate; name of its group in run.h5
+-- @raise as swap.of
+function gates.of(t, show)
+  local _, report, where = swap.of(t.dir, { show = show })
+  return report, where
+end
+
+return gates
