@@ -104,7 +104,7 @@ static lg_status append(lg_node **out, lg_graph *g, int32_t kind, const char *na
     return lg_fail(LG_EMEM, "cannot allocate node '%s'", name);
   }
   node->kind = kind;
-  node->op = node->delegate = node->residual = node->again = -1;
+  node->op = node->delegate = node->residual = node->again = node->brief = -1;
   node->exec = g->n;
   node->arena_offset = -1;
   node->call.node = g->n;

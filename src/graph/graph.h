@@ -13,18 +13,19 @@ typedef struct lg_node {
   int64_t declared[LG_MAX_RANK]; /* inputs: the shape as declared, -1 for the batch */
   lg_slot value, grad;           /* grad.data NULL: no gradient wanted */
   void *work[2];                 /* scratch of forward and of backward; saved data is in call.saved */
-  void *place[2];                /* where a value lies that is computed again: in forward, in backward */
+  void *place[3]; /* where a value lies that is computed again: in forward, in backward, in backward briefly */
   int needs_grad, is_output;
-  int on_path;          /* backward of this op runs: it leads from a parameter to the loss */
-  int grad_started;     /* while planning: an earlier backward has written this gradient */
-  int fused;            /* forward is done by the node whose epilogue this is */
-  int absorbed;         /* forward and backward are done when `exec` is reached, by the absorbing op */
-  int32_t exec;         /* the node at whose turn this one is computed: itself, unless it is absorbed */
-  int32_t delegate;     /* the absorbing node that is computed at this one's turn, or -1 */
-  int32_t residual;     /* absorbing node: the sum's other summand, or -1 */
-  int32_t again;        /* the turn before whose backward the value is computed again, or -1: it is kept */
-  int wakes;            /* that of others is, before this one's backward */
-  int grad_shared;      /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
+  int on_path;      /* backward of this op runs: it leads from a parameter to the loss */
+  int grad_started; /* while planning: an earlier backward has written this gradient */
+  int fused;        /* forward is done by the node whose epilogue this is */
+  int absorbed;     /* forward and backward are done when `exec` is reached, by the absorbing op */
+  int32_t exec;     /* the node at whose turn this one is computed: itself, unless it is absorbed */
+  int32_t delegate; /* the absorbing node that is computed at this one's turn, or -1 */
+  int32_t residual; /* absorbing node: the sum's other summand, or -1 */
+  int32_t again;    /* the turn before whose backward the value is computed again, or -1: it is kept */
+  int32_t brief;    /* the turn before that, where others computed again need it, or -1: it is not kept from there */
+  int wakes;        /* that of others is, before this one's backward */
+  int grad_shared;  /* input 0's gradient lies in this node's own (in place): backward of an alias does nothing */
   int64_t arena_offset; /* parameters and states: bytes into the arenas; -1 otherwise */
   lg_call call;         /* points into the slots above; filled by plan */
   lg_tensor *bound;     /* inputs: the tensor whose memory is borrowed (a view of our own) */

@@ -64,7 +64,7 @@ lg_status lg_graph_profile(lg_graph *g, int32_t on) {
 static double bytes_of(const lg_slot *s) { return s ? (double)lg_slot_size(s) * lg_dtype_bytes(s->dtype) : 0; }
 
 /* The least that a step can move: forward reads the inputs and writes the output, backward reads the output's gradient
- * and what its op asks for, and writes the gradients; an output that is computed again is written twice. An absorbed or
+ * and what its op asks for, and writes the gradients; what is computed again counts anew. An absorbed or
  * fused gate's share is with the op that has it. */
 static double least_bytes(const lg_graph *g, const lg_node *node, const lg_op *op) {
   const lg_call *c = &node->call, *gate = c->epilogue;
@@ -79,9 +79,9 @@ static double least_bytes(const lg_graph *g, const lg_node *node, const lg_op *o
   for (int32_t i = 0; i < node->n_in; i++)
     bytes += bytes_of(c->din[i]) + (op->reads & 1u << i ? bytes_of(c->in[i]) : 0);
   if (g->nodes[node->exec]->again < 0) return bytes;
-  bytes += bytes_of(node->absorbed ? gate->out : c->out) + bytes_of(c->residual);
-  for (int32_t i = 0; i < node->n_in; i++) bytes += op->reads & 1u << i ? bytes_of(c->in[i]) : 0;
-  return bytes;
+  double again = bytes_of(node->absorbed ? gate->out : c->out) + bytes_of(c->residual);
+  for (int32_t i = 0; i < node->n_in; i++) again += op->reads & 1u << i ? bytes_of(c->in[i]) : 0;
+  return bytes + (g->nodes[node->exec]->brief < 0 ? 1 : 2) * again;
 }
 
 lg_status lg_graph_node_cost(double *fwd_s, double *bwd_s, double *fwd_flops, double *bwd_flops, double *bytes,

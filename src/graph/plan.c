@@ -17,8 +17,9 @@ typedef struct buffer {
   int32_t root;         /* index of the buffer whose memory this one is; itself when it has its own */
 } buffer;
 
-/* Buffers of node i: value i, value computed again n+i, gradient 2n+i, saved, forward scratch, backward scratch. */
-enum { VALUE, AGAIN, GRAD, SAVED, WORK_F, WORK_B, KINDS };
+/* Buffers of node i: value i, value computed again n+i, before that briefly 2n+i, gradient, saved, forward scratch,
+ * backward scratch. */
+enum { VALUE, AGAIN, BRIEF, GRAD, SAVED, WORK_F, WORK_B, KINDS };
 typedef struct planner {
   lg_graph *g;
   buffer *b; /* [KINDS * n] */
@@ -75,6 +76,11 @@ static void value_lifetimes(planner *p) {
       buffer *again = at(p, AGAIN, i);
       again->bytes = b->bytes;
       again->birth = again->death = backward_time(p, node->again);
+    }
+    if (node->brief >= 0) {
+      buffer *brief = at(p, BRIEF, i);
+      brief->bytes = b->bytes;
+      brief->birth = brief->death = backward_time(p, node->brief);
     }
     if (op && op->flags & LG_OP_ALIAS) b->root = (int32_t)(root_of(p, at(p, VALUE, node->in[0])) - p->b);
   }
@@ -152,8 +158,9 @@ static void scratch(planner *p) {
     f->birth = f->death = turn;
     if (op->work_bytes && has_backward(p->g, node)) b->bytes = op->work_bytes(&node->call, 1);
     b->birth = b->death = backward_time(p, turn);
-    if (p->g->nodes[turn]->again < 0) continue;
-    b->birth = backward_time(p, p->g->nodes[turn]->again);
+    const lg_node *whole = p->g->nodes[turn];
+    if (whole->again < 0) continue;
+    b->birth = backward_time(p, whole->brief >= 0 ? whole->brief : whole->again);
     if (b->bytes < f->bytes) b->bytes = f->bytes;
   }
 }
@@ -243,6 +250,7 @@ static void connect(planner *p) {
         node->value.data = work + value->offset; /* aliases: set as they are run; absorbed: there is none */
       node->place[0] = node->value.data;
       node->place[1] = work + at(p, AGAIN, i)->offset;
+      node->place[2] = work + at(p, BRIEF, i)->offset;
       if (at(p, GRAD, i)->bytes) node->grad.data = work + grad->offset;
       if (at(p, SAVED, i)->bytes) node->call.saved = work + at(p, SAVED, i)->offset;
       if (at(p, WORK_F, i)->bytes) node->work[0] = work + at(p, WORK_F, i)->offset;
