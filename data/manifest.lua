@@ -69,6 +69,20 @@ return {
           note = "as a copy in the manifest: all records, in another order than in the download" } } },
     },
   },
+  -- The sums are those of the archive's files as other projects state them; ours were gathered from a copy.
+  adult = {
+    title = "Adult: 48,842 rows of the 1994 US census, income above 50K or not",
+    licence = "CC BY 4.0",
+    folders = { "adult" },
+    home = "https://archive.ics.uci.edu/dataset/2/adult",
+    download = { base = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/", suffix = "" },
+    files = {
+      { name = "adult.data", bytes = 3974305,
+        sha256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d" },
+      { name = "adult.test", bytes = 2003153,
+        sha256 = "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05" },
+    },
+  },
   tinyshakespeare = {
     title = "Shakespeare's plays, 1.1 million characters of them (tiny Shakespeare)",
     licence = "public domain",

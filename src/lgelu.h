@@ -21,6 +21,7 @@ typedef struct lg_optim lg_optim;
 typedef struct lg_loader lg_loader;
 typedef struct lg_h5 lg_h5;
 typedef struct lg_onnx lg_onnx;
+typedef struct lg_csv lg_csv;
 
 /* -- runtime (core/) ------------------------------------------------------------------------------------------ */
 
@@ -301,6 +302,22 @@ lg_status lg_cifar_read(lg_tensor **images, lg_tensor **labels, const char *path
 lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
 /* All bytes of a file, unpacked when it is gzipped, with a zero byte behind them; *text goes to lg_text_free. */
 lg_status lg_content_read(char **text, int64_t *bytes, const char *path);
+/* A table of text (CSV, TSV), plain or gzipped: rows of equal length; lines end with LF or CRLF, empty ones are left out.
+ * delimiter: an ASCII character; quoting 1: fields may stand in double quotes, which hold delimiters, newlines and
+ * doubled quotes; 0: quotes are text. header 1: the first row is the names of columns. skip: lines in front that are
+ * left out. Blanks around fields do not count. missing: marks of missing values, each ended by a newline ("?\nNA\n");
+ * an empty field is always missing. Errors name line and column, from 1. */
+lg_status lg_csv_read(lg_csv **out, const char *path, int32_t delimiter, int32_t quoting, int32_t header, int64_t skip,
+                      const char *missing);
+void lg_csv_free(lg_csv *t);
+lg_status lg_csv_size(int64_t *rows, int32_t *columns, const lg_csv *t);
+/* Texts, the table's own: a column's name, a field. NULL: there is none, it is missing. */
+const char *lg_csv_name(const lg_csv *t, int32_t column);
+const char *lg_csv_text(const lg_csv *t, int64_t row, int32_t column);
+int64_t lg_csv_line(const lg_csv *t, int64_t row); /* in the file, from 1 */
+/* values[rows]: a column's numbers, NaN where they are missing; numeric 0 where one is no number, and values are then
+ * not all set. Digits with a point and an exponent; a column of numbers with decimal commas is an error. */
+lg_status lg_csv_numbers(int32_t *numeric, double *values, const lg_csv *t, int32_t column);
 /* A NumPy .npy file, versions 1 to 3, little-endian: f4 f8 i4; u1 and b1 as u8; i8 as i32 when all values fit. Fortran
  * order is turned into C order. lg_npy_write writes version 1, at one instant (lg_file_replace). */
 lg_status lg_npy_read(lg_tensor **out, const char *path);

@@ -60,6 +60,7 @@ end
 --              gates = { names = {…L}, lambda = {…L}, s = {…L}, t =, c =, init =, kind =, … } (lambda and s are empty
 --                where no gate has a λ),
 --              tokens = { level =, vocabulary = list of texts, nil for bytes } where the data are text (optional),
+--              columns = { names, kinds, features = lists of texts } where they are a table (optional),
 --              units, descriptions = by column of /epochs or matrix of /gates, instead of the usual ones (optional) }
 -- @return run object for writing (store/run.lua), which holds the folder's lock
 function store.create(dir, info)

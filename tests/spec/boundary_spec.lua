@@ -50,7 +50,7 @@ end
 --- How what a call gives is given back, by the argument's type.
 local FREE = { ["lg_tensor**"] = lib.lg_tensor_free, ["lg_graph**"] = lib.lg_graph_free, ["char**"] = lib.lg_text_free,
   ["lg_optim**"] = lib.lg_optim_free, ["lg_loader**"] = lib.lg_loader_free, ["lg_h5**"] = lib.lg_h5_discard,
-  ["lg_onnx**"] = lib.lg_onnx_free }
+  ["lg_onnx**"] = lib.lg_onnx_free, ["lg_csv**"] = lib.lg_csv_free }
 local good, folder = {}, nil
 
 local function tensor(dtype, ...)
@@ -77,7 +77,13 @@ setup(function()
   local onnx = ffi.new("lg_onnx *[1]")
   check(lib.lg_onnx_new(onnx, "graph", 7, 13))
   check(lib.lg_onnx_node(onnx[0], "Relu", "node", "out"))
-  good = { ["lg_onnx*"] = ffi.gc(onnx[0], lib.lg_onnx_free), ["lg_tensor*"] = x,
+  local csv = ffi.new("lg_csv *[1]")
+  local file = assert(io.open(folder .. "/table.csv", "w"))
+  file:write("1,a\n2,b\n")
+  file:close()
+  check(lib.lg_csv_read(csv, folder .. "/table.csv", 44, 1, 0, 0, ""))
+  good = { ["lg_csv*"] = ffi.gc(csv[0], lib.lg_csv_free), ["lg_onnx*"] = ffi.gc(onnx[0], lib.lg_onnx_free),
+    ["lg_tensor*"] = x,
     ["lg_graph*"] = net.graph, ["lg_optim*"] = ffi.gc(optim[0], lib.lg_optim_free),
     ["lg_loader*"] = ffi.gc(loader[0], lib.lg_loader_free), ["lg_h5*"] = h5[0], labels = y, network = net }
 end)
@@ -112,7 +118,8 @@ local function special(f, arg)
   if arg.name == "param_node" or (arg.name == "node" and (f.name == "lg_graph_grad" or f.name == "lg_graph_fill")) then
     return lib.lg_graph_node_find(good["lg_graph*"], "fc1.weight")
   end
-  return ({ ["lg_loader_new.n"] = 2, ["lg_loader_new.batch"] = 1, ["lg_channel_stats.n"] = 2, ["lg_schedule.total"] = 2,
+  return ({ ["lg_loader_new.n"] = 2, ["lg_loader_new.batch"] = 1, ["lg_csv_read.delimiter"] = 44,
+    ["lg_channel_stats.n"] = 2, ["lg_schedule.total"] = 2,
     ["lg_channel_stats.channels"] = 1, ["lg_optim_step.step"] = 1, ["lg_graph_plan.max_batch"] = 2,
     ["lg_gate_s.lambda"] = 2 })[f.name .. "." .. arg.name]
 end

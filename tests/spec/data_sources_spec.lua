@@ -68,8 +68,8 @@ end
 describe("the list of sources", function()
   it("has a documented schema for each, whose defaults fit", function()
     local check = require("lgelu.recipe.check")
-    assert.are.same({ "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons", "text", "synthetic_text" },
-      data.sources())
+    assert.are.same({ "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons", "text", "synthetic_text",
+      "csv", "adult", "synthetic_table" }, data.sources())
     for _, name in ipairs(data.sources()) do
       local source = data.source(name)
       assert.is_string(source.doc)

@@ -108,6 +108,7 @@ end
 --   of ids (texts): input_dtype = "i32", label_shape = { tokens } with y = i32 [N, tokens], held_out = how many of the
 --   last training rows are for validation, windows = { starts = places } where they are random, tokens = { level,
 --   vocabulary };
+--   of tables: columns = { names, kinds, features, kept }, standardize (mean and sd of each column);
 --   score = name of what such data are judged by (lgelu.score), nil: accuracy;
 --   augment = { crop =, flip =, cutout = } for images, else nil; sha256 of the content, before any padding;
 --   found_in (folder, or nil when generated); notes = list of lines for the log

@@ -7,4 +7,7 @@
 --           (sources of images: with those of lgelu.data.augment)
 --   problem function(config) → "key: what is wrong", or nil: what the schema cannot say; may be missing
 --   load    function(config with every key filled in) → set, without what lgelu.data adds (see lgelu.data.load)
-return { "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons", "text", "synthetic_text" }
+return {
+  "fashion_mnist", "cifar10", "cifar100", "idx", "synthetic", "moons", "text", "synthetic_text", "csv", "adult",
+  "synthetic_table",
+}

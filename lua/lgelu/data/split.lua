@@ -14,6 +14,7 @@ local split = {}
 -- @param rows  int64_t pointer to row numbers, 0-based
 -- @param n     how many
 local function normalize(set, rows, n)
+  if set.standardize then return set:standardize(rows, n) end -- a table's columns, each by itself
   local channels = #set.input_shape >= 2 and set.input_shape[1] or 1
   local mean, sd = ffi.new("double[?]", channels), ffi.new("double[?]", channels)
   check(lib.lg_channel_stats(mean, sd, set.train.x, rows, n, channels))

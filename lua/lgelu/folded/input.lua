@@ -12,7 +12,7 @@ local function first_layers(f)
   for i = 2, #shape do
     area = area * shape[i]
   end
-  local channels = #shape >= 2 and shape[1] or 1
+  local channels = #shape >= 2 and shape[1] or #f.input.mean -- a row of numbers has one mean, or one for each
   -- How each view of the input lies in memory: "first" [c, …], "last" [h, w, c].
   local view = { [0] = "first" }
   for i, node in ipairs(f.nodes) do

@@ -82,6 +82,17 @@ local function write_tokens(file, tokens)
   file:set_attr("/data/vocabulary", "description", "tokens by their number, the first being 0")
 end
 
+-- What the columns of a table were taken for.
+local function write_columns(file, columns)
+  for name, what in pairs({ names = "columns of the table, in its order", kinds = "what each column was taken for",
+    features = "numbers that the network reads, in their order" }) do
+    local list = {}
+    for i, item in ipairs(columns[name]) do list[i] = text.utf8(item) end
+    file:write_texts("/data/" .. name, list)
+    file:set_attr("/data/" .. name, "description", what)
+  end
+end
+
 local function set_root(file, attrs)
   for name, value in pairs(attrs) do
     file:set_attr("/", name, type(value) == "string" and text.utf8(value) or value)
@@ -103,6 +114,7 @@ function Run:begin(info)
     end
     write_gates(file, info.gates, self.gates, info)
     if info.tokens then write_tokens(file, info.tokens) end
+    if info.columns then write_columns(file, info.columns) end
   end)
 end
 

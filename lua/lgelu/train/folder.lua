@@ -33,7 +33,7 @@ local function create(session, dir)
     names[i] = g.name
   end
   return store.create(dir, {
-    attrs = attributes(session), tokens = session.set.tokens,
+    attrs = attributes(session), tokens = session.set.tokens, columns = session.set.columns,
     gates = {
       names = names, lambda = session.net:lambdas(), s = session.net:s_values(), kind = gates.kind,
       reparam = gates.reparam, t = gates.t, c = gates.c, init = gates.lambda and "given" or gates.init,
