@@ -145,6 +145,16 @@ print("checked", len(sys.argv) - 1)
     end
   end)
 
+  it("keeps one causal mask for all blocks", function()
+    local count = 0
+    for _, case in ipairs(cases) do
+      for _, constant in ipairs(case.name == "gpt" and case.batch == 1 and case.relu and case.graph.tensors or {}) do
+        if constant.name:find("mask", 1, true) then count = count + 1 end
+      end
+    end
+    assert.are.equal(1, count)
+  end)
+
   it("writes every activation of the family", function()
     local list = {}
     for _, kind in ipairs({ "relu", "gelu", "gelu_tanh", "gelu_sigmoid", "silu", "identity" }) do

@@ -95,14 +95,20 @@ function rules.batch_matmul(g, node, a, b)
   return g:node("MatMul", node.name, { left, right }, node.shape)
 end
 
--- Scores [batch, heads, t, t] with those that no query may see far below all others.
-local function hide_later(g, node, scores, t, op)
+-- What is added to scores [batch, heads, t, t] where no query sees a later key; one constant for all blocks.
+local function causal_mask(g, t)
   local list = {}
   for i = 1, t do
     list[i] = {}
     for j = 1, t do list[i][j] = j > i and HIDDEN or 0 end
   end
-  return op("Add", ".causal", { scores, numbers(g, node, ".later", { { list } }) })
+  return g:constant("causal_mask", { { list } })
+end
+
+local function hide_later(g, scores, t, op)
+  g.masks = g.masks or {}
+  g.masks[t] = g.masks[t] or causal_mask(g, t)
+  return op("Add", ".causal", { scores, g.masks[t] })
 end
 
 local function hide_padding(g, node, scores, lengths, t, op)
@@ -124,7 +130,7 @@ function rules.attention(g, node, x, lengths)
   end
   local scores = op("MatMul", ".products", { part(".q", 0, { 0, 2, 1, 3 }), part(".k", 1, { 0, 2, 3, 1 }) })
   scores = op("Mul", ".scores", { scores, numbers(g, node, ".scale", { 1 / math.sqrt(dh) }) })
-  if node.causal then scores = hide_later(g, node, scores, t, op) end
+  if node.causal then scores = hide_later(g, scores, t, op) end
   if lengths then scores = hide_padding(g, node, scores, lengths.name, t, op) end
   local weights = op("Softmax", ".weights", { scores }, { { "axis", -1 } })
   local sums = op("MatMul", ".sums", { weights, part(".v", 2, { 0, 2, 1, 3 }) })
