@@ -66,6 +66,7 @@ local function units(set)
   if set.input_dtype then
     return ("ids of tokens, int64, %s a row"):format(table.concat(set.input_shape, " x "))
   end
+  if set.columns then return "the table's features (named in the file), numbers as the table has them" end
   local low, high = samples.range(set)
   if not low then return "the data set's own numbers" .. (set.scale ~= 1 and " x " .. set.scale or "") end
   return ("pixels / 255, from %g to %g, [channels, height, width]"):format(low, high)
@@ -84,6 +85,7 @@ function export.onnx(t, path, options)
   add("relu", options.relu and "true" or "false")
   add("input_units", units(t.set))
   if t.set.labels then add("classes", t.set.labels) end
+  if t.set.columns then add("features", t.set.columns.features) end
   if t.set.tokens then add("tokens", t.set.tokens.level) end
   if t.set.tokens and t.set.tokens.vocabulary then add("vocabulary", t.set.tokens.vocabulary) end
   if options.relu then

@@ -33,6 +33,7 @@ setup(function()
   run_of("cnn", "lg.models.cnn{ channels = { 4, 6 }, hidden = { 8 } }")
   run_of("resnet", "lg.models.resnet{ width = 2 }", "hardening = { from = 0.5 },")
   run_of("moons", "lg.models.mlp{ hidden = { 8 } }", "", 'source = "moons", n = 100')
+  run_of("table", "lg.models.mlp{ hidden = { 8 } }", "", 'source = "synthetic_table", n = 120, n_test = 70')
   run_of("vit", "lg.models.vit{ patch = 3, width = 16, depth = 2, heads = 2, expansion = 2, dropout = 0.1 }")
   run_of("gpt", "lg.models.gpt{ width = 16, depth = 2, heads = 4, expansion = 1.5 }", "",
     'source = "synthetic_text", n = 3000, words = 12, context = 12, test = 0.1')
@@ -71,7 +72,7 @@ end
 
 -- Ops beyond those that verifiers share, of each ReLU network.
 local UNCOMMON = {
-  mlp = "", resnet = "", moons = "", cnn = "MaxPool",
+  mlp = "", resnet = "", moons = "", table = "", cnn = "MaxPool",
   vit = "Concat Div Expand Mul ReduceMean Shape Slice Softmax Sqrt Transpose", -- with an open batch
   gpt = "Div Gather Mul ReduceMean Slice Softmax Sqrt Transpose",
 }
