@@ -25,6 +25,8 @@
 --     class_token    weight f64 [n]: a row in front of x [tokens, n]
 --     positions      weight f64: added to x's last dimensions
 --     attention      heads, causal = boolean; of packed x [tokens, 3·n] (and the node of the lengths): op_attention.c
+--     token_lengths  pad; ids [tokens] → [], how many of them count: all up to the last that is not pad, at least 1
+--     token_mean     of x [tokens, n] and the node of the lengths: the mean of those that count
 --     sub, mul       with fold_input alone: x − value, x·value; f64 [channels] along the first dimension, or [1]
 --   f.input = { shape, dtype = "i32" of ids (else nil), scale, mean, sd }: a node 0 element is
 --   (x·scale − mean[c])/sd[c] of a stored sample's x; with fold_input it is x·scale, and mean and sd are nil. Ids are
@@ -257,6 +259,12 @@ end
 function rules.attention(w, id, inputs)
   return emit(w, id, "attention", inputs, { heads = attr(w, id, "heads"), causal = attr(w, id, "causal") ~= 0 })
 end
+
+function rules.token_lengths(w, id, inputs)
+  return emit(w, id, "token_lengths", inputs, { pad = attr(w, id, "pad") })
+end
+
+function rules.token_mean(w, id, inputs) return emit(w, id, "token_mean", inputs) end
 
 -- An axis as folded nodes count it; 0 in the graph is the batch.
 local function axis_of(w, id)

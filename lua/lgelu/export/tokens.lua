@@ -111,12 +111,44 @@ local function hide_later(g, scores, t, op)
   return op("Add", ".causal", { scores, g.masks[t] })
 end
 
+-- 0 … t-1 as int64 with a shape of its own.
+local function places(g, node, t, shape)
+  local list = {}
+  for j = 1, t do list[j] = j - 1 end
+  return g:constant(node.name .. ".places", require("lgelu.tensor").tensor(list, "i32"):reshape(shape))
+end
+
+-- Which of t tokens count, [batch, …, t] of rank dimensions; and the lengths themselves, [batch, …, 1].
+local function counting(g, node, lengths, t, rank, op)
+  local one_each, shape = { -1, 1, 1, 1 }, { 1, 1, 1, t }
+  one_each[rank + 1], shape = nil, { unpack(shape, 5 - rank) }
+  local each = op("Reshape", ".lengths", { lengths, g:constant(node.name .. ".each", one_each, "i32") })
+  return op("Less", ".counting", { places(g, node, t, shape), each }), each
+end
+
 local function hide_padding(g, node, scores, lengths, t, op)
-  local places = {}
-  for j = 1, t do places[j] = j - 1 end
-  local each = op("Reshape", ".lengths", { lengths, g:constant(node.name .. ".each", { -1, 1, 1, 1 }, "i32") })
-  local seen = op("Less", ".seen", { numbers(g, node, ".places", { { { places } } }, "i32"), each })
+  local seen = counting(g, node, lengths, t, 4, op)
   return op("Where", ".masked", { seen, scores, numbers(g, node, ".hidden", { HIDDEN }) })
+end
+
+-- 1 + the greatest place that is not padding, place 0 standing for none.
+function rules.token_lengths(g, node, ids)
+  local op = namer(g, node)
+  local padding = op("Equal", ".padding", { ids.name, numbers(g, node, ".pad", { node.pad }, "i32") })
+  local filled = op("Where", ".filled", { padding, numbers(g, node, ".none", { 0 }, "i32"),
+    places(g, node, ids.shape[1], { 1, ids.shape[1] }) })
+  local last = op("ReduceMax", ".last", { filled }, LAST)
+  return g:node("Add", node.name, { last, numbers(g, node, ".one", { 1 }, "i32") }, node.shape)
+end
+
+local FLOAT = { { "to", 1 } } -- TensorProto.FLOAT
+
+function rules.token_mean(g, node, x, lengths)
+  local op = namer(g, node)
+  local seen, each = counting(g, node, lengths.name, x.shape[1], 3, op)
+  local weights = op("Div", ".weights", { op("Cast", ".ones", { seen }, FLOAT), op("Cast", ".count", { each }, FLOAT) })
+  local means = op("MatMul", ".means", { weights, g:plain(x).name })
+  return g:node("Flatten", node.name, { means }, node.shape, "engine", { { "axis", 1 } })
 end
 
 function rules.attention(g, node, x, lengths)

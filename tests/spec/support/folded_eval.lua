@@ -193,6 +193,21 @@ function ops.batch_matmul(node, a, from_a, b, from_b)
   return y
 end
 
+function ops.token_lengths(node, ids)
+  local n = #ids
+  while n > 1 and ids[n] == node.pad do n = n - 1 end
+  return { n }
+end
+
+function ops.token_mean(_, x, from, lengths)
+  local n, y = from[2], {}
+  for i = 1, lengths[1] * n do
+    local k = (i - 1) % n + 1
+    y[k] = (y[k] or 0) + x[i] / lengths[1]
+  end
+  return y
+end
+
 function ops.attention(node, x, from, lengths)
   local t, d, y = from[1], from[2] / 3, {}
   local dh, seen = d / node.heads, lengths and lengths[1] or t
