@@ -7,6 +7,7 @@ local errors = require("lgelu.errors")
 local eval = require("tests.spec.support.folded_eval")
 local folded = require("lgelu.folded")
 local folders = require("tests.spec.support.folders")
+local gate_bounds = require("lgelu.certificate.gates")
 local json = require("cjson")
 local network = require("lgelu.network")
 local recipe = require("lgelu.recipe")
@@ -329,6 +330,18 @@ describe("certificates of random networks", function()
         end
       end
     end
+  end)
+
+  it("say which node stops them: one that widens intervals before one without a rule", function()
+    local function reason(model, shape) return gate_bounds.reason({ net = random_network(model, shape, 1, 2) }) end
+    assert.is_nil(reason(pools, { 2, 7, 6 }))
+    assert.are.equal("the certificate has no rule for 'part' (slice)", reason(function(nn, x, info)
+      return nn:linear(nn:gate(nn:slice(x, 1, 0, 3, { name = "part" })), info.classes)
+    end, { 5 }))
+    assert.are.equal("intervals grow too wide through 'square' (product)", reason(function(nn, x, info)
+      x = nn:slice(x, 1, 0, 3)
+      return nn:linear(nn:gate(nn:mul(x, x, { name = "square" })), info.classes)
+    end, { 5 }))
   end)
 
   it("name a gate that they do not know", function()

@@ -89,6 +89,9 @@ local function product(shape)
   return n
 end
 
+--- Whether there is a rule for nodes of an op.
+function walk.knows(op) return layers[op] ~= nil end
+
 --- Prepares a folded network.
 -- @param f  of folded.of: not with relu (its gates would be gone), nor with fold_input
 -- @return walk with fields folded, largest (numbers of a sample's largest layer), lambdas (list, in order of the gates)

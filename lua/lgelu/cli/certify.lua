@@ -98,16 +98,16 @@ local function gate_table(report)
 end
 
 -- What is left to say where intervals do not get through: the gates' own bounds, and what is observed.
-local function write_gates(t, stop, report, where, format)
+local function write_gates(t, reason, report, where, format)
   local render, columns, rows = require("lgelu.table").render, gate_table(report)
   if format == "csv" then
     io.write(render(columns, rows, format))
     return
   end
   local note = format == "latex" and "%% %s\n" or "%s\n"
-  local parts = { note:format(("%s: no bound on its logits: intervals grow too wide through '%s' (%s). "
-    .. "Each gate's own |f − ReLU| is bounded; the rest is observed, not proved (%s checkpoint)."):format(t.dir,
-    stop.name, stop.op, report.checkpoint)), render(columns, rows, format) }
+  local first = ("%s: no bound on its logits: %s. Each gate's own |f − ReLU| is bounded; the rest is observed, not "
+    .. "proved (%s checkpoint)."):format(t.dir, reason, report.checkpoint)
+  local parts = { note:format(first), render(columns, rows, format) }
   for _, part in ipairs({ "val", "test" }) do
     local own = report[part]
     parts[#parts + 1] = own and note:format(("Observed on %d %s samples: greatest |change| of a logit %.4g; %d of %d "
@@ -125,10 +125,10 @@ local function live()
     function() io.stderr:write("\r\27[K") end
 end
 
-local function certify_gates(t, stop, given)
+local function certify_gates(t, reason, given)
   if given.samples or given.box or given.eps ~= 0 then
-    errors.usage("--samples, --eps and --box are about bounds on logits, and intervals grow too wide through '%s' "
-      .. "(%s): leave them out for each gate's own bound", stop.name, stop.op)
+    errors.usage("--samples, --eps and --box are about bounds on logits, and %s: leave them out for each gate's own "
+      .. "bound", reason)
   end
   local progress, clear = live()
   local ok, report, where = pcall(require("lgelu.certificate.gates").of, t, progress and function(_, done, samples)
@@ -136,7 +136,7 @@ local function certify_gates(t, stop, given)
   end)
   clear()
   if not ok then error(report, 0) end
-  write_gates(t, stop, report, where, given.format)
+  write_gates(t, reason, report, where, given.format)
   return 0
 end
 
@@ -145,8 +145,8 @@ function verb.run(given)
   tables.check(given.format)
   local box = box_of(given.box)
   local t = require("lgelu.trained").open(given.run)
-  local stop = require("lgelu.certificate.gates").stop(t)
-  if stop then return certify_gates(t, stop, given) end
+  local reason = require("lgelu.certificate.gates").reason(t)
+  if reason then return certify_gates(t, reason, given) end
   local progress, clear = live()
   local ok, report = pcall(certificate.of, t, { samples = given.samples, eps = given.eps, box = box,
     progress = progress })
