@@ -5,9 +5,11 @@
 -- in the first layer) and gives logits. The parts are in lua/lgelu/export/; nothing here changes the run.
 local errors = require("lgelu.errors")
 local folded = require("lgelu.folded")
+local gate = require("lgelu.gate")
 local json = require("lgelu.recipe.json")
 local onnx = require("lgelu.export.onnx")
 local samples = require("lgelu.export.samples")
+local tensor = require("lgelu.tensor")
 
 local export = {}
 
@@ -15,8 +17,8 @@ local export = {}
 local function origin(t)
   local attrs, names, list = t.run.attrs, {}, {}
   local lambdas = t.net:lambdas()
-  for i, gate in ipairs(t.net.gates) do
-    names[i] = gate.name
+  for i, g in ipairs(t.net.gates) do
+    names[i] = g.name
   end
   local function add(key, value) list[#list + 1] = { key, type(value) == "string" and value or json.encode(value) } end
   add("lgelu_version", require("lgelu").version)
@@ -37,8 +39,8 @@ local function swap_notes(t, add)
   local report = require("lgelu.swap").read(t.run)
   if report and report.checkpoint == t.checkpoint then
     local deviations = {}
-    for i, gate in ipairs(report.gates) do
-      deviations[i] = gate.max_deviation
+    for i, g in ipairs(report.gates) do
+      deviations[i] = g.max_deviation
     end
     add("swap_max_deviation", deviations)
   end
@@ -96,14 +98,26 @@ function export.onnx(t, path, options)
   return { ops = g.ops, uncommon = onnx.uncommon(g), opset = onnx.opset, units = units(t.set) }
 end
 
+-- s that give the λ of gates under a floor, which hardening left behind; nil for the others. By the parameter's id.
+local function hardened_s(net)
+  local list, config, lambdas = {}, net.gate_config, net:lambdas()
+  for i, g in ipairs(net.gates) do
+    if g.s and lambdas[i] > gate.lambda(g.s_value[0], config.t, config.reparam) then
+      list[g.s] = tensor.tensor({ gate.s(lambdas[i], config.t, config.reparam) }, "f64")
+    end
+  end
+  return list
+end
+
 --- Writes parameters and states (running statistics) as safetensors, under the names and in the layout that the engine
--- has: convolutions [out, height, width, in/groups], linear layers [out, in]. network:load_weights reads it back.
+-- has: convolutions [out, height, width, in/groups], linear layers [out, in]. s is that of the gate's λ, also where
+-- hardening raised λ past s. network:load_weights reads it back.
 -- @return number of tensors
 function export.weights(t, path)
-  local tensors, count, metadata = {}, 0, {}
+  local tensors, count, metadata, hardened = {}, 0, {}, hardened_s(t.net)
   for _, list in ipairs({ t.net.params, t.net.states }) do
     for _, leaf in ipairs(list) do
-      tensors[leaf.name], count = t.net:tensor(leaf.name), count + 1
+      tensors[leaf.name], count = hardened[leaf.id] or t.net:tensor(leaf.name), count + 1
     end
   end
   for _, pair in ipairs((origin(t))) do

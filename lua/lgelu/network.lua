@@ -307,10 +307,27 @@ function methods:tensor(name, what)
   return tensor.wrap(out[0])
 end
 
+-- λ of fixed gates, which no tensor holds, by the metadata of a file of weights; {} where it says nothing of them.
+local function lambdas_of(metadata, path, count)
+  if not metadata.lambda then return {} end
+  local list = require("lgelu.store.text").from_json(metadata.lambda, path .. ": metadata 'lambda'")
+  local numbers = 0
+  for _, lambda in ipairs(type(list) == "table" and list or {}) do
+    numbers = numbers + (type(lambda) == "number" and lambda > 0 and lambda < math.huge and 1 or 0)
+  end
+  if numbers ~= count then
+    errors.fail("%s: metadata 'lambda': expected %d numbers > 0, one for each gate, found %s", path, count,
+      metadata.lambda)
+  end
+  return list
+end
+
 --- Takes parameters and states by name from a safetensors file, as `lgelu export RUN --weights FILE` writes it. What
--- only one of the two has, or has in another shape, is an error, and nothing is taken.
+-- only one of the two has, or has in another shape, is an error, and nothing is taken. λ is then the file's, whatever
+-- floor hardening had put under it; that of fixed gates is read from the file's metadata, if it says it.
 function methods:load_weights(path)
-  local tensors, views = require("lgelu.safetensors").read(path), {}
+  local tensors, metadata = require("lgelu.safetensors").read(path)
+  local views, fixed = {}, #self:lambdas() > 0 and lambdas_of(metadata, path, #self.gates) or {}
   for _, list in ipairs({ self.params, self.states }) do
     for _, leaf in ipairs(list) do
       local stored, own = tensors[leaf.name], self:tensor(leaf.name)
@@ -327,6 +344,10 @@ function methods:load_weights(path)
   end
   for name, own in pairs(views) do
     check(lib.lg_tensor_copy(own, tensors[name]))
+  end
+  for i, g in ipairs(self.gates) do
+    if g.s_value then self:set_floor(i, 0) end
+    if g.fixed_lambda and fixed[i] then self:set_gate(i, { lambda = fixed[i] }) end
   end
 end
 

@@ -480,6 +480,13 @@ describe("lgelu certify", function()
     local status, out = runs.program("certify", dirs.fixed, "--box", "0")
     assert.are.equal(2, status)
     assert.is_truthy(out:find("--box '0': expected LOW,HIGH", 1, true), out)
+    for words, message in pairs({ ["--samples=many"] = "--samples: found 'many', expected an integer >= 1",
+      ["--samples=0"] = "--samples: found '0', expected an integer >= 1", ["--eps=nan"] = "--eps: found 'nan'",
+      ["--eps=-1"] = "--eps: found '-1', expected a number >= 0", ["--eps=wide"] = "--eps: found 'wide'" }) do
+      status, out = runs.program("certify", dirs.fixed, words)
+      assert.are.equal(2, status)
+      assert.is_truthy(out:find(message, 1, true), out)
+    end
     status, out = runs.program("certify", folder .. "/none")
     assert.are.equal(2, status, out)
   end)

@@ -8,6 +8,7 @@ local folders = require("tests.spec.support.folders")
 local recipe = require("lgelu.recipe")
 local runs = dofile("tests/spec/support/runs.lua")
 local runtime = require("tests.onnx.runtime")
+local safetensors = require("lgelu.safetensors")
 local samples = require("lgelu.export.samples")
 local swap = require("lgelu.swap")
 local train = require("lgelu.train")
@@ -17,13 +18,13 @@ local vnnlib = require("tests.spec.support.vnnlib_read")
 local base = folders.temporary()
 local dirs = {}
 
-local function run_of(name, model, more, data)
+local function run_of(name, model, more, data, gate)
   local path = ("%s/%s.lua"):format(base, name)
   folders.write(path, ([[
-return { name = %q, data = { %s }, model = %s, gate = { init = "ascending", t = 0.1 }, optimizer = { lr = 0.02 },
+return { name = %q, data = { %s }, model = %s, gate = { %s, t = 0.1 }, optimizer = { lr = 0.02 },
   train = { epochs = 1, batch = 16, eval_batch = 32 }, %s }]]):format(name, data
     or 'source = "synthetic", n = 240, n_test = 70, shape = { 2, 6, 6 }, classes = 4, validation = 0.25', model,
-    more or ""))
+    gate or 'init = "ascending"', more or ""))
   dirs[name] = base .. "/" .. name
   train.run(recipe.load(path), { out = dirs[name], quiet = true })
 end
@@ -32,6 +33,7 @@ setup(function()
   run_of("mlp", "lg.models.mlp{ hidden = { 12, 8 } }")
   run_of("cnn", "lg.models.cnn{ channels = { 4, 6 }, hidden = { 8 } }")
   run_of("resnet", "lg.models.resnet{ width = 2 }", "hardening = { from = 0.5 },")
+  run_of("fixed", "lg.models.mlp{ hidden = { 6, 5 } }", "hardening = { from = 0.5 },", nil, "learn = false, lambda = 2")
   run_of("moons", "lg.models.mlp{ hidden = { 8 } }", "", 'source = "moons", n = 100')
   run_of("table", "lg.models.mlp{ hidden = { 8 } }", "", 'source = "synthetic_table", n = 120, n_test = 70')
   run_of("vit", "lg.models.vit{ patch = 3, width = 16, depth = 2, heads = 2, expansion = 2, dropout = 0.1 }")
@@ -168,7 +170,7 @@ print(meta["tokens"], "".join(json.loads(meta["vocabulary"])))
   it("exports a hardened run as it ended", function()
     local status, output = program("resnet", "--weights %/hard.safetensors -o %/hard.onnx")
     assert.are.equal(0, status, output)
-    local _, metadata = require("lgelu.safetensors").read(base .. "/hard.safetensors")
+    local _, metadata = safetensors.read(base .. "/hard.safetensors")
     assert.are.equal("last", metadata.checkpoint)
     for _, lambda in ipairs(require("cjson").decode(metadata.lambda)) do
       assert.is_true(math.abs(lambda - 159.577) < 0.001, lambda)
@@ -185,6 +187,45 @@ print(meta["tokens"], "".join(json.loads(meta["vocabulary"])))
     assert.are_not.same(samples.logits(t, "test", false), samples.logits(other, "test", false))
     other.net:load_weights(base .. "/w.safetensors")
     assert.are.same(samples.logits(t, "test", false), samples.logits(other, "test", false))
+  end)
+
+  it("writes the λ at which hardening ended, for networks that take it, or give theirs up for another", function()
+    local hard, soft = trained.open(dirs.resnet), trained.untrained(trained.open(dirs.resnet).resolved)
+    local at_start = soft.net:lambdas()
+    export.weights(hard, base .. "/h.safetensors")
+    local tensors = {}
+    for _, list in ipairs({ soft.net.params, soft.net.states }) do
+      for _, leaf in ipairs(list) do tensors[leaf.name] = soft.net:tensor(leaf.name):clone() end
+    end
+    safetensors.write(base .. "/soft.safetensors", tensors)
+    soft.net:load_weights(base .. "/h.safetensors")
+    for i, lambda in ipairs(soft.net:lambdas()) do
+      assert.is_true(math.abs(lambda / hard.net:lambdas()[i] - 1) < 1e-14, lambda)
+    end
+    local taken = samples.logits(soft, "test", false)
+    for i, logit in ipairs(samples.logits(hard, "test", false)) do
+      assert.is_true(math.abs(logit - taken[i]) < 1e-5)
+    end
+    hard.net:load_weights(base .. "/soft.safetensors")
+    assert.are.same(at_start, hard.net:lambdas())
+  end)
+
+  it("writes fixed λ as metadata, which is checked when it is read", function()
+    local t, file = trained.open(dirs.fixed), base .. "/f.safetensors"
+    assert.are.same({ 159.57691216057307, 159.57691216057307 }, t.net:lambdas())
+    export.weights(t, file)
+    local fresh = trained.untrained(t.resolved).net
+    assert.are.same({ 2, 2 }, fresh:lambdas())
+    fresh:load_weights(file)
+    assert.are.same(t.net:lambdas(), fresh:lambdas())
+    local tensors = safetensors.read(file)
+    for _, text in ipairs({ "[3]", "[3,-1]", '["a",3]', "7", "[" }) do
+      safetensors.write(file, tensors, { lambda = text })
+      local ok, e = pcall(fresh.load_weights, fresh, file)
+      assert.is_false(ok)
+      assert.is_truthy(e.message:find("f.safetensors: metadata 'lambda': ", 1, true), e.message)
+    end
+    assert.are.same(t.net:lambdas(), fresh:lambdas())
   end)
 
   it("writes calibration samples that NumPy and h5py read, in the network's units", function()
@@ -302,8 +343,10 @@ describe("export refuses", function()
     { "mlp", "-o %/x.onnx --relu --vnnlib %/v", "--vnnlib: properties are about a ReLU network and a box" },
     { "mlp", "-o %/x.onnx --eps 0.1", "--eps is the box of --vnnlib DIR, which is missing" },
     { "mlp", "-o %/x.onnx --samples 3", "--samples belongs to --vnnlib or --calibration" },
-    { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps 0", "--eps: found 0, expected a number above 0, in the network's" },
-    { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps x", "--eps: found 'x', expected a number" },
+    { "mlp", "-o %/e.onnx --relu --vnnlib %/v --eps 0", "--eps: found '0', expected a number > 0" },
+    { "mlp", "-o %/e.onnx --relu --vnnlib %/v --eps=-1", "--eps: found '-1', expected a number > 0" },
+    { "mlp", "-o %/e.onnx --relu --vnnlib %/v --eps nan", "--eps: found 'nan', expected a number > 0" },
+    { "mlp", "-o %/e.onnx --relu --vnnlib %/v --eps x", "--eps: found 'x', expected a number > 0" },
     { "mlp", "-o %/x.onnx --relu --vnnlib %/v --eps 0.1 --samples 71", "--samples: found 71, but the ReLU network is "
       .. "right about" },
     { "mlp", "--calibration %/x.npz --samples 181", "--samples: found 181, but there are 180 training samples only" },
@@ -316,7 +359,7 @@ describe("export refuses", function()
       local status, output = program(case[1], case[2])
       assert.are.equal(2, status, output)
       assert.is_truthy(output:find((case[3]:gsub("%%", base)), 1, true), output)
-      assert.is_false(exists(base .. "/v/instances.csv") or exists(base .. "/ids.onnx"))
+      assert.is_false(exists(base .. "/v/instances.csv") or exists(base .. "/ids.onnx") or exists(base .. "/e.onnx"))
     end)
   end
 

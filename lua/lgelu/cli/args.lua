@@ -17,6 +17,17 @@ function args.integer(option, min, max)
   end
 end
 
+--- A finite number of at least min.
+-- @param option  its name, for the message
+-- @param above   min itself is not allowed
+function args.number(option, min, above)
+  return function(text)
+    local value = tonumber(text)
+    if value and value >= min and value < math.huge and not (above and value == min) then return value end
+    return nil, ("%s: found '%s', expected a number %s %g"):format(option, text, above and ">" or ">=", min)
+  end
+end
+
 --- A word that is not empty.
 function args.text(option)
   return function(text)

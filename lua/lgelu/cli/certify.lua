@@ -1,6 +1,7 @@
 --- lgelu certify: a proved bound on what replacing all gates by ReLU does to each logit, beside what is observed. The
 -- numbers are lgelu.certificate's, the layout lgelu.table's.
 
+local args = require("lgelu.cli.args")
 local errors = require("lgelu.errors")
 
 local verb = {}
@@ -10,9 +11,9 @@ verb.summary = "Certify a run's swap to ReLU: proved bounds on each logit's chan
 function verb.setup(parser)
   parser:argument("run", "A finished run, by folder or name.")
   parser:option("--samples", "Only the first N test samples; a ResNet-18 of width 16 takes about 0.1 s of a core each.")
-    :argname("N"):convert(tonumber)
+    :argname("N"):convert(args.integer("--samples", 1))
   parser:option("--eps", "Bounds for all inputs within E of a sample, where pixels lie in 0..1."):argname("E")
-    :convert(tonumber):default("0")
+    :convert(args.number("--eps", 0)):default("0")
   parser:option("--box", "The box of inputs of the last columns, as LOW,HIGH before normalization; default: what the "
     .. "samples span."):argname("LOW,HIGH")
   parser:option("--format", "text, markdown, csv (all digits, the table of logits) or latex."):argname("NAME")
@@ -61,7 +62,8 @@ local function rule_table(report)
   return columns, rows
 end
 
-local function write(run, report, format)
+-- stored: whether run.h5 has it.
+local function write(run, report, format, stored)
   local render = require("lgelu.table").render
   if format == "csv" then
     local columns, rows = logit_table(report)
@@ -80,7 +82,7 @@ local function write(run, report, format)
   parts[#parts + 1] = note:format(("In float32 %d of %d samples change their class, %d certified ones among them; "
     .. "float32 logits are within %.3g of the float64 ones."):format(report.flipped, report.samples,
     report.value.contradicted + report.constant.contradicted, report.rounding))
-  parts[#parts + 1] = note:format(("Stored in %s under /swap/certificate."):format(run.path))
+  if stored then parts[#parts + 1] = note:format(("Stored in %s under /swap/certificate."):format(run.path)) end
   io.write(table.concat(parts, "\n"))
 end
 
@@ -153,8 +155,9 @@ function verb.run(given)
   clear()
   if not ok then error(report, 0) end
   report.checkpoint = t.checkpoint
-  certificate.write(t.dir, report)
-  write(t.run, report, given.format)
+  local stored, wrong = pcall(certificate.write, t.dir, report)
+  write(t.run, report, given.format, stored)
+  if not stored then error(wrong, 0) end
   return 0
 end
 

@@ -9,14 +9,6 @@ verb.summary = "Write a run's network as ONNX or safetensors, with VNN-LIB prope
 
 local PROPERTIES, CALIBRATION = 10, 512 -- samples, when nobody says how many
 
-local function number(option)
-  return function(text)
-    local value = tonumber(text)
-    if value and value == value then return value end
-    return nil, ("%s: found '%s', expected a number"):format(option, text)
-  end
-end
-
 function verb.setup(parser)
   parser:argument("run", "Finished run, by folder or name.")
   parser:option("-o --output", "ONNX file to write."):argname("FILE.onnx"):convert(args.text("-o"))
@@ -24,7 +16,8 @@ function verb.setup(parser)
   parser:option("--batch", "Rows of the ONNX network's batch: 1 or dynamic."):argname("N"):default("1")
   parser:option("--vnnlib", "Folder for robustness properties of test samples (needs -o, --relu and --eps).")
     :argname("DIR"):convert(args.text("--vnnlib"))
-  parser:option("--eps", "Radius of their box, in the network's units."):argname("E"):convert(number("--eps"))
+  parser:option("--eps", "Radius of their box, in the network's units."):argname("E")
+    :convert(args.number("--eps", 0, true))
   parser:option("--calibration", "File for training samples in the network's units: .npz or .h5."):argname("FILE")
     :convert(args.text("--calibration"))
   parser:option("--samples", ("Number of samples: of --vnnlib (default %d), of --calibration (%d)."):format(PROPERTIES,
@@ -40,8 +33,8 @@ function verb.setup(parser)
     .. "LayerNormalization came with opset 17. Ids of tokens are an int64 input, and int64 in a .npz of calibration "
     .. "samples; they have no box, so no VNN-LIB. metadata_props say where it comes "
     .. "from, and what lgelu swap and certify found. A property is unsat when no input in the box changes the class. "
-    .. "Weights: read by lg.safetensors.read and network:load_weights. A hardened run is exported as it ended, others "
-    .. "at their best epoch.")
+    .. "Weights: read by lg.safetensors.read, and by model:load_weights(FILE) in 'lgelu repl'. A hardened run is "
+    .. "exported as it ended, others at their best epoch.")
 end
 
 local function check_ending(path, ending, option)
