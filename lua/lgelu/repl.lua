@@ -56,6 +56,8 @@ local function help_on(what, predefined)
     names[#names + 1] = entry[1]
     if what == entry[1] then return ("lg.%s: %s\n"):format(entry[1], entry[2]) end
   end
+  if what == "lg" or what == require("lgelu") then return "lg: the library; help() lists its parts\n" end
+  if what == "help" or what == _G.help then return "help([NAME]): what is here, or more of NAME\n" end
   local name = type(what) == "string" and "'" .. what .. "'" or "a " .. type(what)
   errors.usage("help: nothing is known of %s%s; help() says what is here", name, errors.suggest(tostring(what), names))
 end
@@ -126,21 +128,40 @@ end
 
 --- Runs a chunk and prints its values.
 -- @tparam function chunk from repl.compile
+-- @param argument what the chunk gets; nil: `values`
 -- @treturn boolean whether it ran to its end
 -- @return the error value when it did not
-function repl.run(chunk)
+function repl.run(chunk, argument)
   local function finish(ok, ...)
     if not ok then return false, (...) end
     return xpcall(print_values, handler, select("#", ...), ...)
   end
-  return finish(xpcall(chunk, handler, values))
+  return finish(xpcall(chunk, handler, argument or values))
 end
+
+-- A chunk whose statements outside of blocks that are nothing but a call of one of the names, from the beginning of a
+-- line to the end of one, print what it gives, as at the prompt; nil where there are none. Lines keep their numbers.
+local function compile_showing(text, name, names)
+  local parts, statement, close, found = { "local __show = ...; " }, "", "", false
+  for line in (text .. "\n"):gmatch("[^\n]*\n") do
+    statement = statement .. line
+    if loadstring(statement) then
+      local called = names[statement:match("^%s*([%a_][%w_]*)%s*%(")] and loadstring("return " .. statement)
+      parts[#parts + 1] = close .. (called and "__show(" or "") .. statement
+      statement, close, found = "", called and "); " or "", found or called
+    end
+  end
+  parts[#parts + 1] = close .. statement
+  return found and loadstring(table.concat(parts), "=" .. name) or nil
+end
+
+local function show(...) print_values(select("#", ...), ...) end
 
 -- Runs a chunk so that Ctrl-C, which raises the engine's flag, stops it wherever it loops. A hook that counts
 -- instructions polls the flag; compiled traces run no hooks, but the profiler's timer leaves them, and where the flag
 -- is up it then takes the compiler out of the way. What heeds the flag itself, as training does between steps, comes
 -- first: the hook acts when it finds the flag up twice.
-local function run_interruptible(chunk)
+local function run_interruptible(chunk, argument)
   local lib, profiler = require("lgelu.C").lib, require("jit.profile")
   local seen, stopped = false, false
   profiler.start(PROFILER_MODE, function()
@@ -154,7 +175,7 @@ local function run_interruptible(chunk)
     if up and seen then errors.interrupted("interrupted") end
     seen = up
   end, "", POLL_INSTRUCTIONS)
-  local ok, e = repl.run(chunk)
+  local ok, e = repl.run(chunk, argument)
   debug.sethook()
   profiler.stop()
   if stopped then jit.on() end
@@ -164,11 +185,13 @@ end
 --- Runs text as one chunk, as for -e and standard input.
 -- @tparam string text Lua
 -- @tparam string name of the chunk, for messages
+-- @tparam table names set of functions whose calls print their values where they are statements of their own
 -- @raise the work failed (exit status 1), whatever the chunk raised; interrupted stays interrupted
-function repl.run_chunk(text, name)
+function repl.run_chunk(text, name, names)
   local chunk, wrong = repl.compile(text, name)
   if not chunk then errors.fail("%s", wrong) end
-  local ok, e = run_interruptible(chunk)
+  local showing = not loadstring("return " .. text) and compile_showing(text, name, names)
+  local ok, e = run_interruptible(showing or chunk, showing and show)
   if ok then return end
   if errors.is(e, "interrupted") then error(e, 0) end
   errors.fail("%s", pretty.error(e))
@@ -247,15 +270,17 @@ function repl.start(options)
   _G.lg = lg
   _G.help = function(what) io.write(repl.help_text(predefined, what)) end
   predefine(predefined)
+  local names = {}
+  for _, entry in ipairs(predefined) do names[entry.name] = entry.usage ~= nil or nil end
   if options.code and #options.code > 0 then
     for i, text in ipairs(options.code) do
-      repl.run_chunk(text, #options.code == 1 and "-e" or ("-e #%d"):format(i))
+      repl.run_chunk(text, #options.code == 1 and "-e" or ("-e #%d"):format(i), names)
     end
     return
   end
   local has_terminal, terminal = pcall(require, "lgelu.terminal")
   if not has_terminal then terminal = plain_terminal() end
-  if not terminal.isatty(0) then return repl.run_chunk(io.read("*a"), "stdin") end
+  if not terminal.isatty(0) then return repl.run_chunk(io.read("*a"), "stdin", names) end
   io.write(("lgelu %s, %s: help() says what is here, Ctrl-D leaves\n"):format(lg.version, jit.version))
   repl.loop(terminal, function(chunk)
     local ok, e = run_interruptible(chunk)

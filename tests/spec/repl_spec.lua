@@ -28,7 +28,9 @@ local function with_code(...)
   return shell(table.concat(words, " "))
 end
 
-local function with_input(text) return shell(("printf '%%s' %s | %s repl"):format(quote(text), program)) end
+local function with_input(text, target)
+  return shell(("printf '%%s' %s | %s repl %s"):format(quote(text), program, target or ""))
+end
 
 -- A session at a pseudo-terminal: steps EXPECTED=KEYS (tests/spec/support/at_terminal.py).
 local function at_terminal(steps)
@@ -67,6 +69,44 @@ describe("lgelu repl", function()
     assert.are.same({ 0, "3\n" }, { with_input("local a = 1\nlocal b = 2\nprint(a + b)\n") })
     assert.are.same({ 0, "" }, { with_input("") })
     assert.are.same({ 1, "1\nlgelu: stdin:2: stop\n" }, { with_input("print(1)\nerror('stop')\nprint(2)") })
+  end)
+
+  it("prints what calls of a network's functions give that stand alone, in a chunk as at the prompt", function()
+    local function moons(text) return select(2, with_input(text, "moons")) end
+    local said = moons([[
+local l = 5 -- a local lives on
+hardness() -- a comment
+set(1, l)
+set(
+  2,
+  7)
+local r = undo()
+if r then set(1, 6) end
+print(r.left, "set(1, 3)"); f = function()
+  score()
+end
+undo() undo()
+undo()]])
+    local first = { "#  gate ", "─", "1  gate1", "2  gate2", "set gate1: λ 1.1 → 5;", "set gate2: λ 1.1 → 7;",
+      '1\tset(1, 3)', "lgelu: undo(): nothing was changed" }
+    local count = 0
+    for line in said:gmatch("[^\n]+") do
+      count = count + 1
+      assert.equal(first[count], line:sub(1, #(first[count] or "")), said)
+    end
+    assert.equal(#first, count)
+    assert.truthy(moons("score()\n\nset(1, 2)\nerror('here')"):find("lgelu: stdin:4: here\n$"))
+    assert.truthy(moons("score()\nfor\n"):find("stdin:3: '<name>' expected near '<eof>'", 1, true))
+  end)
+
+  it("says something of each name at hand", function()
+    for _, name in ipairs({ "help", "lg", "hardness", "probe", "set", "swap", "score", "undo", "sensitivity", "plot",
+      "train", "model", "data", "recipe" }) do
+      local status, text = runs.program("repl", "moons", "-e", ("help(%q)"):format(name))
+      assert.are.same({ 0, name }, { status, text:sub(1, #name) })
+    end
+    assert.are.same({ with_code("help('help')") }, { with_code("help(help)") })
+    assert.are.same({ with_code("help('lg')") }, { with_code("help(lg)") })
   end)
 
   it("has a run or a recipe at hand when one is named", function()

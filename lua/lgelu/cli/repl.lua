@@ -11,7 +11,9 @@ function repl.setup(parser)
     :args("?")
   parser:option("-e", "Run CODE and leave; may stand several times. An expression prints its value.")
     :argname("CODE"):count("*"):target("code")
-  parser:epilog("A local ends with its line. help() at the prompt says what is there, help(NAME) more of it.")
+  parser:epilog("In CODE and standard input, a line that does nothing but call one of those functions prints what it "
+    .. "gives, as at the prompt. A local of the prompt ends with its line. help() at the prompt says what is there, "
+    .. "help(NAME) more of it.")
 end
 
 function repl.run(given)

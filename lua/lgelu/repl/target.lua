@@ -14,7 +14,7 @@ local function with_network(first, open)
     return probe
   end
   first[#first + 1] = {
-    name = "model", help = "its network: model:summary(), model:tensor(NAME), model:lambdas()",
+    name = "model", help = "its network: model:summary(), :tensor(NAME), :lambdas(), :load_weights(FILE)",
     make = function() return at_hand().net end,
   }
   first[#first + 1] = {
