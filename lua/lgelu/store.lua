@@ -121,6 +121,19 @@ function store.reopen(dir)
   return run.attach(found.dir, found.attrs, #found:gates().lambda[1])
 end
 
+local PATIENCE = 10 -- seconds; what others add to a run that ended is written in much less
+
+--- Adds to run.h5 of a run that ended, at one instant: fn(file) gets an lgelu.h5 file. Waits while another process does
+-- the same.
+-- @raise fails when a process has the run, or when the file cannot be written; it is then as it was
+function store.change(dir, fn)
+  local found = store.open(dir)
+  local changed = run.attach(found.dir, found.attrs, #found:gates().lambda[1], PATIENCE)
+  local ok, e = pcall(changed.update, changed, fn)
+  changed:release()
+  if not ok then error(e, 0) end
+end
+
 local function folders(root)
   local names = {}
   if mode(root) == "directory" then

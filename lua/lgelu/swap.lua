@@ -173,8 +173,8 @@ end
 -- @param name     folder, run.h5, or the beginning of a name under runs/
 -- @param options  { gates = "all" (default) or a list of names, again = true: measure even when there is a stored one,
 --   show = as for measure }
--- @return reader of the run, report, name of its group in run.h5
--- @raise as open, measure, store and read
+-- @return reader of the run, report, name of its group in run.h5; where it could not be stored, nil and the error
+-- @raise as open, measure and read
 function swap.of(name, options)
   options = options or {}
   local dir = store.resolve(name)
@@ -183,7 +183,8 @@ function swap.of(name, options)
   local report = key and not options.again and run:status() == "done" and stored.read(run, key)
   if report then return run, report, "/swap/" .. key end
   report = swap.measure(swap.open(dir), options)
-  return run, report, stored.write(dir, report)
+  local ok, where = pcall(stored.write, dir, report)
+  return run, report, ok and where or nil, not ok and where or nil
 end
 
 return swap

@@ -42,7 +42,8 @@ static lg_status write_all(int fd, const char *data, int64_t bytes, const char *
   return LG_OK;
 }
 
-/* Opens a new temporary file beside path with the permissions that open() would give; its name goes to tmp. */
+/* Opens a new temporary file beside path with the permissions that open() would give; its name goes to tmp.
+ * Errors name path here and below: nobody asked for the other. */
 static lg_status open_beside(int *fd, char tmp[PATH_MAX], const char *path) {
   for (int i = 0; i < 100; i++) {
     if (snprintf(tmp, PATH_MAX, "%s.tmp%ld-%d", path, (long)getpid(), i) >= PATH_MAX) {
@@ -53,13 +54,13 @@ static lg_status open_beside(int *fd, char tmp[PATH_MAX], const char *path) {
     if (*fd >= 0) return LG_OK;
     if (errno != EEXIST) break;
   }
-  return fail_at("create", tmp);
+  return fail_at("create", path);
 }
 
 /* Flushes and closes fd, then gives tmp its name; removes tmp when anything failed, status included. */
 static lg_status finish(lg_status status, int fd, const char *tmp, const char *path) {
-  if (status == LG_OK && fsync(fd)) status = fail_at("flush", tmp);
-  if (close(fd) && status == LG_OK) status = fail_at("close", tmp);
+  if (status == LG_OK && fsync(fd)) status = fail_at("flush", path);
+  if (close(fd) && status == LG_OK) status = fail_at("close", path);
   if (status == LG_OK && rename(tmp, path)) status = fail_at("rename to it", path);
   if (status != LG_OK) {
     unlink(tmp);
@@ -73,7 +74,7 @@ lg_status lg_file_replace(const char *path, const void *data, int64_t bytes) {
   char tmp[PATH_MAX];
   int fd = -1;
   LG_TRY(open_beside(&fd, tmp, path));
-  return finish(write_all(fd, data, bytes, tmp), fd, tmp, path);
+  return finish(write_all(fd, data, bytes, path), fd, tmp, path);
 }
 
 lg_status lg_file_commit(const char *tmp, const char *path) {

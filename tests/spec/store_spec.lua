@@ -169,6 +169,26 @@ assert dict(f["best"].attrs) == {"epoch": 3, "val_score": 0.403, "test_score": 0
     assert.equal("killed", store.open(dir):status())
   end)
 
+  it("that is done takes additions from several processes, one after another", function()
+    local dir = folder .. "/r"
+    kit.run(dir, 1):finish("done")
+    local holder = io.popen(("exec python3 -c \"import fcntl, os, time; fcntl.flock(os.open('%s', 0), fcntl.LOCK_EX); "
+      .. "print(1, flush=True); time.sleep(0.6)\""):format(dir))
+    assert.equal("1", holder:read("*l"))
+    assert.equal("done", store.open(dir):status())
+    has(kit.failure(store.reopen, dir).message, dir .. ": in use by process")
+    store.change(dir, function(file) file:group("/note") end)
+    holder:close()
+    assert.is_true(store.open(dir):read(function(file) return file:exists("/note") end))
+    local e = kit.failure(store.change, dir, function(file)
+      file:group("/other")
+      errors.fail("no")
+    end)
+    assert.equal("no", e.message)
+    assert.is_false(store.open(dir):read(function(file) return file:exists("/other") end))
+    store.reopen(dir):release()
+  end)
+
   it("goes on when another program holds or changes the file", function()
     local dir = folder .. "/r"
     local run = kit.run(dir, 1)
@@ -334,6 +354,22 @@ for i, k in enumerate(n):
     local runs, damaged = store.list(folder)
     assert.equal(0, #runs)
     has(damaged[1].message, path)
+  end)
+
+  it("refuses attributes that say what cannot be", function()
+    local path = folder .. "/r/run.h5"
+    local function refused(attrs, ...)
+      kit.remove(folder .. "/r")
+      kit.run(folder .. "/r", 1):finish("done")
+      h5.with(path, "a", function(f)
+        for name, value in pairs(attrs) do f:set_attr("/", name, value or nil) end
+      end)
+      has(kit.failure(store.open, folder .. "/r").message, path .. ": attribute", ...)
+    end
+    refused({ status = "gone" }, "'status' is gone, expected running, done, failed or stopped")
+    refused({ status = false }, "'status' is nil")
+    refused({ weights = "first" }, "'weights' is first, expected best or last")
+    refused({ weights = "last" }, "'weights' is last, but the group /hardened")
   end)
 
   it("lists runs and finds them by folder, file or the beginning of a name", function()

@@ -63,12 +63,9 @@ end
 --- Writes a report into a run's file, at one instant, in place of an earlier one.
 -- @param dir     the run's folder
 -- @param report  of certificate.of
--- @raise fails when another process has the run, or the file cannot be written; it is then as it was
+-- @raise as store.change
 function stored.write(dir, report)
-  local run = store.reopen(dir)
-  local ok, e = pcall(run.update, run, function(file) write_report(file, report) end)
-  run:release()
-  if not ok then error(e, 0) end
+  store.change(dir, function(file) write_report(file, report) end)
 end
 
 local function read_columns(file, group, columns)

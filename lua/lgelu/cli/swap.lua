@@ -46,10 +46,11 @@ end
 -- The swap of a run, stored or measured now; as swap.of.
 local function swap_of(name, names, again)
   local show, clear = live(name)
-  local ok, run, report, where = pcall(require("lgelu.swap").of, name, { gates = names, again = again, show = show })
+  local ok, run, report, where, wrong = pcall(require("lgelu.swap").of, name,
+    { gates = names, again = again, show = show })
   clear()
   if not ok then error(run, 0) end
-  return run, report, where
+  return run, report, where, wrong
 end
 
 -- Runs by name; a folder that holds runs, as a sweep's, stands for all of them.
@@ -160,7 +161,7 @@ local function one(run, report, where, format)
       parts[#parts + 1] = render(columns, rows, format)
     end
   end
-  parts[#parts + 1] = ("%sStored in %s under %s.\n"):format(note, run.path, where)
+  if where then parts[#parts + 1] = ("%sStored in %s under %s.\n"):format(note, run.path, where) end
   io.write(table.concat(parts, "\n"))
 end
 
@@ -267,7 +268,8 @@ local function records_of(runs, names, again)
   local ways, records = require("lgelu.swap.ways"), {}
   for _, name in ipairs(runs) do
     local ok, result = pcall(function()
-      local run, report = swap_of(name, names, again)
+      local run, report, _, wrong = swap_of(name, names, again)
+      if wrong then io.stderr:write(("lgelu: not stored: %s\n"):format(errors.is(wrong) and wrong.message or wrong)) end
       return ways.record(run, report)
     end)
     if ok then
@@ -291,8 +293,9 @@ function verb.run(given)
   if #runs > 1 then
     several(require("lgelu.swap.ways").compare(records_of(runs, names, given.again)), given.format)
   else
-    local run, report, where = swap_of(runs[1], names, given.again)
+    local run, report, where, wrong = swap_of(runs[1], names, given.again)
     one(run, report, where, given.format)
+    if wrong then error(wrong, 0) end
   end
   return 0
 end

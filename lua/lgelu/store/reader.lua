@@ -53,6 +53,18 @@ local function check_format(file)
   end
 end
 
+-- What others take for granted of a run's attributes.
+local function check_attrs(self)
+  local status, weights = self.attrs.status, self.attrs.weights
+  if not format.statuses[status] then
+    errors.fail("%s: attribute 'status' is %s, expected running, done, failed or stopped", self.path, tostring(status))
+  elseif weights ~= nil and weights ~= "best" and weights ~= "last" then
+    errors.fail("%s: attribute 'weights' is %s, expected best or last", self.path, tostring(weights))
+  elseif weights == "last" and status == "done" and not self.hardened_data then
+    errors.fail("%s: attribute 'weights' is last, but the group /hardened with their scores is missing", self.path)
+  end
+end
+
 --- Reads run.h5 of a folder. Errors: no such file, no run, damaged, of a newer lgelu.
 function reader.open(dir)
   local path = dir .. "/" .. format.run_file
@@ -65,6 +77,7 @@ function reader.open(dir)
     self.gate_data = read_gates(file)
     self.best_data = file:exists("/best") and file:attrs("/best") or nil
     self.hardened_data = file:exists("/hardened") and file:attrs("/hardened") or nil
+    check_attrs(self)
     return self
   end)
 end
@@ -116,7 +129,9 @@ function Reader:config()
 end
 
 --- "done", "failed", "stopped", "running" (a process is at it), or "killed" (it says running, but no process is).
+-- A run that is done stays that while a process adds to it, as lgelu swap does.
 function Reader:status()
+  if self.attrs.status == "done" then return "done" end
   if C.lib.lg_lock_taken(self.dir) == 1 then return "running" end
   return self.attrs.status == "running" and "killed" or self.attrs.status
 end

@@ -7,6 +7,7 @@ local errors = require("lgelu.errors")
 local format = require("lgelu.store.format")
 local h5 = require("lgelu.h5")
 local lfs = require("lfs")
+local process = require("lgelu.process")
 local text = require("lgelu.store.text")
 
 local run = {}
@@ -38,13 +39,30 @@ local function remove_leftovers(dir)
   end
 end
 
+local GLIMPSE, PAUSE = 0.2, 0.02 -- seconds: a reader that asks whether a run goes on has its lock for an instant
+
+-- The lock on a folder, for which it waits `patience` seconds.
+local function take_lock(dir, patience)
+  local lock, taken, waited = C.ffi.new("int32_t[1]"), C.lib.lg_list_find("status", "state"), 0
+  while true do
+    local status = C.lib.lg_lock_take(lock, dir)
+    if status ~= taken or waited >= patience then
+      C.check(status)
+      return lock
+    end
+    process.sleep(PAUSE)
+    if C.lib.lg_interrupted() ~= 0 then errors.interrupted("stopped while another process has %s", dir) end
+    waited = waited + PAUSE
+  end
+end
+
 --- Takes the lock on a run's folder; an error that names the holder when another process has it.
--- @param attrs  root attributes
--- @param gates  number of gates that have a λ
+-- @param attrs     root attributes
+-- @param gates     number of gates that have a λ
+-- @param patience  seconds to wait for another process; default 0.2
 -- @return object with dir, path, attrs, gates
-function run.attach(dir, attrs, gates)
-  local lock = C.ffi.new("int32_t[1]")
-  C.check(C.lib.lg_lock_take(lock, dir))
+function run.attach(dir, attrs, gates, patience)
+  local lock = take_lock(dir, patience or GLIMPSE)
   local self = setmetatable({ dir = dir, path = dir .. "/" .. format.run_file, attrs = attrs, gates = gates }, Run)
   self.lock = C.ffi.gc(lock, function(held) C.lib.lg_lock_release(held[0]) end)
   remove_leftovers(dir)

@@ -107,16 +107,14 @@ end
 -- @param dir     the run's folder
 -- @param report  of swap.measure
 -- @return the name of its group
--- @raise fails when another process has the run, or when the file cannot be written; it is then as it was
+-- @raise as store.change
 function stored.write(dir, report)
   local names, chosen = {}, {}
   for i, row in ipairs(report.gates) do
     names[i], chosen[row.name] = row.name, row.swapped
   end
-  local group, run = ROOT .. "/" .. stored.key(names, chosen), store.reopen(dir)
-  local ok, e = pcall(run.update, run, function(file) write_report(file, group, report) end)
-  run:release()
-  if not ok then error(e, 0) end
+  local group = ROOT .. "/" .. stored.key(names, chosen)
+  store.change(dir, function(file) write_report(file, group, report) end)
   return group
 end
 
