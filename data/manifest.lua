@@ -3,7 +3,9 @@
 -- for Debian's package and for the authors' own files alike, whose gzip headers differ. Read by lgelu.data.manifest.
 --   folders   names under which the set's folder is looked for, the first being what `lgelu data get` makes
 --   download  url = base .. file .. suffix, or one archive (.tar.gz) with its sha256 and the folder in it, top;
---             debian: the package that brings the same files
+--             debian: the package that brings the same files; no download: nobody offers these very bytes
+--   synthetic  the source that takes its place without files (default synthetic)
+--   by_hand   a line on what the files hold, for who makes them by hand
 --   copies    of a file: other contents that hold the same data, with a note that says how they differ
 return {
   fashion_mnist = {
@@ -74,6 +76,7 @@ return {
     title = "Adult: 48,842 rows of the 1994 US census, income above 50K or not",
     licence = "CC BY 4.0",
     folders = { "adult" },
+    synthetic = "synthetic_table",
     home = "https://archive.ics.uci.edu/dataset/2/adult",
     download = { base = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/", suffix = "" },
     files = {
@@ -83,10 +86,29 @@ return {
         sha256 = "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05" },
     },
   },
+  -- GLUE's archive has the same rows with a blank behind each sentence, and no labels in test.tsv. These are a copy
+  -- with the test labels of the treebank; there is no archive of just these bytes.
+  sst2 = {
+    title = "SST-2: 67,349 training phrases of film reviews, 872 and 1,821 sentences to validate and test",
+    licence = "none stated",
+    folders = { "sst2", "SST-2" },
+    synthetic = "synthetic_sentences",
+    home = "https://nlp.stanford.edu/sentiment/",
+    by_hand = "columns sentence and label (0 or 1) between tabs, with a header, in GLUE's order, labels in test.tsv",
+    files = {
+      { name = "train.tsv", bytes = 3738731,
+        sha256 = "c75796b01672b41c38cd4b35f4ff1ade88ca79b7577f3926e01ff69739d85ec9" },
+      { name = "dev.tsv", bytes = 94415,
+        sha256 = "f7271f7a919ea884ca8563e13ed03028aa44296d1f738c003af3142b9a2188f8" },
+      { name = "test.tsv", bytes = 193577,
+        sha256 = "1da6e04ccd65c1ade32864afa62129b3b3d5df0f1b314961ec345af304274093" },
+    },
+  },
   tinyshakespeare = {
     title = "Shakespeare's plays, 1.1 million characters of them (tiny Shakespeare)",
     licence = "public domain",
     folders = { "text/tinyshakespeare", "tinyshakespeare" },
+    synthetic = "synthetic_text",
     home = "https://github.com/karpathy/char-rnn",
     download = { base = "https://github.com/karpathy/char-rnn/raw/master/data/tinyshakespeare/", suffix = "" },
     files = {

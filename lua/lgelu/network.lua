@@ -85,7 +85,8 @@ end
 
 --- Builds, plans and fills a network.
 -- @param o  { model = declaration or function, gate = resolved gate section,
---   info = { classes =, input_shape = {…}, input_dtype = "i32" for ids (default: dtype), label_shape = {…} (default {}:
+--   info = { classes =, input_shape = {…}, input_dtype = "i32" for ids (default: dtype), entries = how many ids there
+--   are (of sentences), label_shape = {…} (default {}:
 --   one label a row; { tokens }: one for each token) },
 --   loss = "cross_entropy"|"mse", label_smoothing =, batch = most rows of a run, training = boolean (default true),
 --   measure = of lgelu.score (default accuracy), dtype = "f32"|"f64", seed =, where = "file:line" of the model,
@@ -151,7 +152,7 @@ function network.of(resolved, set, options)
   options = options or {}
   local net = network.new({
     model = resolved.model, gate = config.gate, where = resolved.where("model"), seed = resolved.seed,
-    info = { classes = set.classes, input_shape = set.input_shape, input_dtype = set.input_dtype,
+    info = { classes = set.classes, input_shape = set.input_shape, input_dtype = set.input_dtype, entries = set.entries,
       label_shape = set.label_shape },
     loss = config.train.loss, label_smoothing = config.train.label_smoothing, measure = score_kinds.of(config, set),
     batch = math.max(config.train.batch, config.train.eval_batch),

@@ -15,6 +15,8 @@
   X(attention, "multi-head attention over packed q, k and v: x[B, t, 3·d] (, lengths i32[B]) → [B, t, d]")             \
   X(embedding, "rows of a table: W[v, d], ids i32[…] → […, d]")                                                        \
   X(class_token, "a learned token in front of each sequence: x[B, t, n], token[n] → [B, t + 1, n]")                    \
+  X(token_lengths, "tokens that count: ids i32[B, t] → i32[B], all up to the last that is not the padding")            \
+  X(token_mean, "mean over the tokens that count: x[B, t, n], lengths i32[B] → [B, n]")                                \
   X(concat, "arrays one after another along an axis")                                                                  \
   X(slice, "entries start … start + length - 1 of an axis")                                                            \
   X(batch_matmul, "products a[…, m, k] · b[…, k, n] of matrices with equal leading dimensions")                        \

@@ -161,12 +161,12 @@ describe("a text", function()
     for _, bad in ipairs({ "\128", "\255", "\192\128", "\193\191", "\224\159\191", "\237\160\128", "\240\143\191\191",
       "\244\144\128\128", "\245\128\128\128", "\226\130", "\206x" }) do
       for _, level in ipairs({ "char", "word" }) do
-        assert.matches(("text.txt: line 3, byte 16 of the file: 0x%02X is no UTF-8 here"):format(bad:byte()),
+        assert.matches(("text.txt: line 3, byte 1 of it: 0x%02X is no UTF-8 here"):format(bad:byte()),
           refused("fail", good .. bad, { level = level }), 1, true)
       end
       assert.are.equal(256, load(good .. bad, { level = "byte" }).classes)
     end
-    assert.matches("line 1, byte 3 of the file: a zero byte", refused("fail", "ab\0cdefghijkl"), 1, true)
+    assert.matches("line 1, byte 3 of it: a zero byte", refused("fail", "ab\0cdefghijkl"), 1, true)
     assert.are.equal(4, #load("\127\194\128\239\191\191\244\143\191\191\127\194\128\239\191\191\244\143\191\191",
       { context = 3, unknown = "error" }).tokens.vocabulary)
   end)

@@ -72,6 +72,14 @@ function csv.read(path, options)
   return { handle = handle, path = path, rows = tonumber(rows[0]), columns = count[0], names = names }
 end
 
+--- The text of a field (rows and columns from 1; nil: missing), the line of a row in its file.
+function csv.text(t, row, column)
+  local text = lib.lg_csv_text(t.handle, row - 1, column - 1)
+  return text ~= nil and ffi.string(text) or nil
+end
+
+function csv.line(t, row) return tonumber(lib.lg_csv_line(t.handle, row - 1)) end
+
 local function options_of(config, path)
   local marks, delimiter = {}, DELIMITERS[config.delimiter]
   for mark in config.missing:gmatch("%S+") do marks[#marks + 1] = mark end

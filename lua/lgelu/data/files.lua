@@ -28,10 +28,11 @@ function files.demand(name, path)
   if not folder then
     local package = entry.debian and ", or Debian's package: apt-get install " .. entry.debian or ""
     find.missing(name, tried, {
-      ("lgelu data get %s%s"):format(name, package),
+      entry.download and ("lgelu data get %s%s"):format(name, package)
+        or table.concat(files.by_hand(entry, "a folder " .. entry.folders[1]), "\n  "),
       path and "data.path = another folder, or none: then the data folders are searched"
         or ("LGELU_DATA = the folder that holds %s/"):format(entry.folders[1]),
-      "data.source=synthetic",
+      "data.source=" .. (entry.synthetic or "synthetic"),
     })
   end
   return folder
@@ -91,10 +92,11 @@ function files.by_hand(entry, folder)
   local lines = {}
   if entry.debian then lines[1] = "install Debian's package: apt-get install " .. entry.debian end
   lines[#lines + 1] = ("%sput these files, plain or .gz, into %s (from %s):"):format(entry.debian and "or " or "",
-    folder, entry.download.archive or entry.home)
+    folder, entry.download and entry.download.archive or entry.home)
   for _, file in ipairs(entry.files) do
     lines[#lines + 1] = ("  %s  %d bytes unpacked"):format(file.name, file.bytes)
   end
+  if entry.by_hand then lines[#lines + 1] = "  " .. entry.by_hand end
   return lines
 end
 
@@ -179,6 +181,10 @@ end
 -- @param folder  made when it is missing
 -- @param say     function(line), told of each file
 function files.get(entry, folder, say)
+  if not entry.download then
+    errors.fail("%s cannot be fetched: nobody offers these very files. By hand:\n  %s", entry.title,
+      table.concat(files.by_hand(entry, folder), "\n  "))
+  end
   check(lib.lg_dir_make(folder))
   local results, good = files.check(entry, folder)
   if entry.download.archive and not good then fetch_archive(entry, folder, say) end

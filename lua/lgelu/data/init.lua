@@ -39,7 +39,7 @@ end
 --- Entries (as in lgelu.recipe.schema) of the keys of `data = {source = name, …}`, without `source` itself.
 function data.schema(name)
   local entries = { unpack(data.source(name).schema) }
-  for _, entry in ipairs(COMMON) do entries[#entries + 1] = entry end
+  for _, entry in ipairs(data.source(name).own_validation and {} or COMMON) do entries[#entries + 1] = entry end
   return entries
 end
 
@@ -106,8 +106,8 @@ end
 --   scale, mean, sd: a batch holds (x·scale − mean)/sd per channel; mean and sd are nil until data.split or the first
 --   loader takes them from the training rows (normalization = "training rows"), or given ("constants");
 --   of ids (texts): input_dtype = "i32", label_shape = { tokens } with y = i32 [N, tokens], held_out = how many of the
---   last training rows are for validation, windows = { starts = places } where they are random, tokens = { level,
---   vocabulary };
+--   last training rows are for validation, entries = how many ids there are (of sentences), windows = { starts =
+--   places } where they are random, tokens = { level, vocabulary };
 --   of tables: columns = { names, kinds, features, kept }, standardize (mean and sd of each column);
 --   score = name of what such data are judged by (lgelu.score), nil: accuracy;
 --   augment = { crop =, flip =, cutout = } for images, else nil; sha256 of the content, before any padding;

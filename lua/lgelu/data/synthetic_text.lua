@@ -1,8 +1,8 @@
 --- Source "synthetic_text": a seeded text that needs no file: sentences of made-up words, each with a few that may
 -- follow it. What a model can learn: the words' letters, who follows whom, and that a sentence ends with ".\n".
-local C = require("lgelu.C")
 local random = require("lgelu.data.random")
 local text = require("lgelu.data.text")
+local tokens = require("lgelu.data.tokens")
 local windows = require("lgelu.data.windows")
 
 local synthetic_text = {}
@@ -61,7 +61,7 @@ end
 
 function synthetic_text.load(config)
   local bytes = write(config)
-  local set = text.of_bytes(C.ffi.cast("const uint8_t *", bytes), #bytes, config, "the synthetic text")
+  local set = text.of_bytes(tokens.bytes(bytes), #bytes, config, "the synthetic text")
   set.description = ("synthetic text: %d characters of %d words, seed %d"):format(config.n, config.words, config.seed)
   return set
 end

@@ -17,18 +17,13 @@ tokens.levels = { "char", "byte", "word" }
 
 local CODEPOINTS = 0x110000
 
--- The line of byte i (0-based).
-local function line_of(text, i)
-  local line = 1
-  for k = 0, i - 1 do
-    if text[k] == 10 then line = line + 1 end
-  end
-  return line
-end
-
+-- Where byte i (0-based) stands is said by line and byte of the line, from 1.
 local function refuse(text, i, where, what)
-  errors.fail("%s: line %d, byte %d of the file: %s; data.level=byte takes any file", where, line_of(text, i), i + 1,
-    what)
+  local line, start = 1, 0
+  for k = 0, i - 1 do
+    if text[k] == 10 then line, start = line + 1, k + 1 end
+  end
+  errors.fail("%s: line %d, byte %d of it: %s", where, line, i - start + 1, what)
 end
 
 -- Code point and length of the character at byte i < n; nil where it is no UTF-8 (RFC 3629).
@@ -51,9 +46,16 @@ end
 -- The code point at byte i; refuses what is no text.
 local function character(text, i, n, where)
   local code, length = decode(text, i, n)
-  if not code then refuse(text, i, where, ("0x%02X is no UTF-8 here"):format(text[i])) end
+  if not code then refuse(text, i, where, ("0x%02X is no UTF-8 here; level byte takes any file"):format(text[i])) end
   if code == 0 then refuse(text, i, where, "a zero byte: this is no text") end
   return code, length
+end
+
+--- A Lua string's bytes as an array: a pointer into the string itself would not keep it alive.
+function tokens.bytes(text)
+  local bytes = ffi.new("uint8_t[?]", #text + 1)
+  ffi.copy(bytes, text, #text)
+  return bytes
 end
 
 local split = {}
@@ -114,7 +116,7 @@ function split.word(text, n, where)
 end
 
 --- Cuts a text into tokens.
--- @param text   pointer to its bytes (uint8_t *)
+-- @param text   its bytes: uint8_t pointer, or array that the caller keeps
 -- @param n      how many
 -- @param level  "byte", "char" or "word"
 -- @param where  the file, for messages

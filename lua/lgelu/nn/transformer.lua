@@ -103,6 +103,21 @@ return function(builder, kit)
     return y
   end
 
+  --- How many tokens of each sequence count: ids i32[batch, tokens] → i32[batch], for attention and token_mean.
+  -- @param options  { pad = id behind the tokens that count (0), name = }
+  function builder:token_lengths(ids, options)
+    need_node(self, ids, "token_lengths")
+    return self:op("token_lengths", { ids }, { pad = options and options.pad },
+      path(self, "lengths", options and options.name))
+  end
+
+  --- The mean over the tokens that count: x[batch, tokens, width], lengths i32[batch] → [batch, width].
+  function builder:token_mean(x, lengths, options)
+    tokens(self, x, "token_mean")
+    need_node(self, lengths, "token_mean")
+    return self:op("token_mean", { x, lengths }, nil, path(self, "mean", options and options.name))
+  end
+
   --- a · b of equal shapes, element by element.
   function builder:mul(a, b, options)
     return self:op("mul", { a, b }, nil, path(self, "mul", options and options.name))
