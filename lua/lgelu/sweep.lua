@@ -3,7 +3,7 @@
 -- The parts: sweep/file.lua (file → plan), sweep/grid.lua (cells), sweep/folder.lua (plan and states on the disk),
 -- sweep/cell.lua (one run), sweep/pool.lua (processes), sweep/board.lua (what is shown), sweep/records.lua (what
 -- figures read), sweep/condensed.lua (the same in one small file), sweep/estimate.lua (how long it takes),
--- sweep/loan.lua (runs that another sweep has done).
+-- sweep/loan.lua (runs that another sweep has done), sweep/slurm.lua (runs on a cluster).
 local C = require("lgelu.C")
 local board = require("lgelu.sweep.board")
 local cell = require("lgelu.sweep.cell")
@@ -17,6 +17,7 @@ local loan = require("lgelu.sweep.loan")
 local machine = require("lgelu.machine")
 local pool = require("lgelu.sweep.pool")
 local records = require("lgelu.sweep.records")
+local slurm = require("lgelu.sweep.slurm")
 
 local sweep = {
   load = file.load,
@@ -67,7 +68,8 @@ end
 local function save_state(self)
   local counts = self.counts
   folder.write_state(self.dir, { name = self.plan.name, budget = self.plan.budget, runs = self.work.states,
-    done = counts.done, failed = counts.failed, queued = counts.queued, jobs = self.parallel, threads = self.threads })
+    done = counts.done, failed = counts.failed, queued = counts.queued, jobs = self.parallel, threads = self.threads,
+    slurm_job = self.job })
 end
 
 local function start_run(self, job)
@@ -126,11 +128,10 @@ local function run_pool(self)
   end
 end
 
---- The first line about a sweep: how many runs, and how they share the cores.
-function sweep.outline(plan, work, parallel, threads, cores)
-  return ("sweep %s: %d runs, %d done, %d failed, %d to do; %d at a time with %d thread%s each, on %d core%s"):format(
-    plan.name, #plan.runs, #work.done, #work.failed, #work.jobs, parallel, threads, threads == 1 and "" or "s", cores,
-    cores == 1 and "" or "s")
+-- The first line about a sweep: how many runs, and how they are to be trained.
+local function outline(plan, work, how)
+  return ("sweep %s: %d runs, %d done, %d failed, %d to do%s"):format(plan.name, #plan.runs, #work.done, #work.failed,
+    #work.jobs, how)
 end
 
 --- How a number of cores is shared: jobs at a time, and threads of each.
@@ -173,31 +174,57 @@ local function seconds_left(self, running)
   return left / self.parallel
 end
 
+-- What a sweep starts with, under its lock: the plan written, runs taken over, the first lines said.
+local function prepare(dir, plan, options)
+  folder.write_plan(dir, plan)
+  local taken = loan.take(dir, plan)
+  local work = sort_out(dir, plan, options.retry)
+  local self = { dir = dir, plan = plan, work = work, pace = 1, seen = 0, hoped = 0,
+    counts = { done = #work.done, failed = #work.failed, queued = #work.jobs } }
+  self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
+    left = function(running) return seconds_left(self, running) end })
+  for from, count in pairs(taken) do self.board:line("%d runs taken over from %s", count, from) end
+  return self
+end
+
+-- Trains in processes of this machine.
+local function run_here(self, options)
+  local jobs = self.work.jobs
+  local parallel, threads, cores = sweep.share(options.jobs, options.threads, #jobs)
+  self.parallel, self.threads = parallel, threads
+  self.board:line("%s", outline(self.plan, self.work, ("; %d at a time with %d thread%s each, on %d core%s"):format(
+    parallel, threads, threads == 1 and "" or "s", cores, cores == 1 and "" or "s")))
+  self.expected = estimate.of(self.dir, self.plan, jobs, self.work.done, threads)
+  local said = expectation(self.expected, #jobs, parallel)
+  if said then self.board:line("%s", said) end
+  save_state(self)
+  run_pool(self)
+  return report(self)
+end
+
+-- Submits to a batch system, and does not wait.
+local function run_on_slurm(self, options)
+  self.board:line("%s", outline(self.plan, self.work, ""))
+  if #self.work.jobs == 0 then return report(self) end
+  self.job = slurm.submit(self.dir, self.plan, self.work.jobs, options)
+  save_state(self)
+  self.board:line("submitted batch job %s: %d run%s; squeue shows the queue, the same command with --dry-run the runs",
+    self.job, #self.work.jobs, #self.work.jobs == 1 and "" or "s")
+  return 0
+end
+
 --- Runs what is not done yet of a plan.
 -- @param plan     from sweep.load
--- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean }
+-- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean, engine =
+--   "local" (default; returns when all is done) or "slurm" (submits a job array and returns) }
 -- @return exit status 0. Raises: fail (1) when runs failed, with the message of each; interrupted (130) after Ctrl-C
 function sweep.run(plan, options)
   local dir = options.out or sweep.folder(plan)
   C.lib.lg_interrupt_install()
   return alone(dir, function()
-    folder.write_plan(dir, plan)
-    local taken = loan.take(dir, plan)
-    local self = { dir = dir, plan = plan, work = sort_out(dir, plan, options.retry) }
-    local work = self.work
-    local parallel, threads, cores = sweep.share(options.jobs, options.threads, #work.jobs)
-    self.parallel, self.threads = parallel, threads
-    self.counts = { done = #work.done, failed = #work.failed, queued = #work.jobs }
-    self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
-      left = function(running) return seconds_left(self, running) end })
-    self.board:line("%s", sweep.outline(plan, work, parallel, threads, cores))
-    for from, count in pairs(taken) do self.board:line("%d runs taken over from %s", count, from) end
-    self.expected, self.pace, self.seen, self.hoped = estimate.of(dir, plan, work.jobs, work.done, threads), 1, 0, 0
-    local said = expectation(self.expected, #work.jobs, parallel)
-    if said then self.board:line("%s", said) end
-    save_state(self)
-    run_pool(self)
-    return report(self)
+    local self = prepare(dir, plan, options)
+    if options.engine == "slurm" then return run_on_slurm(self, options) end
+    return run_here(self, options)
   end)
 end
 
@@ -263,15 +290,24 @@ function sweep.condense(path, out)
   return sweep.describe(out).gaps
 end
 
---- What `sweep.run` would do, as lines for people: each run with its label, seed, hash and state, and what is expected.
+--- What `sweep.run` would do, as lines for people: each run with its label, seed, hash and state; what is expected, or
+-- the batch script.
 -- @param plan, options  as for sweep.run
 function sweep.preview(plan, options)
   local dir = options.out or sweep.folder(plan)
   local work = sort_out(dir, plan, options.retry)
-  local parallel, threads, cores = sweep.share(options.jobs, options.threads, #work.jobs)
-  local expected = estimate.of(dir, plan, work.jobs, work.done, threads)
-  return sweep.list(plan, dir) .. sweep.outline(plan, work, parallel, threads, cores) .. "\n"
-    .. ((expectation(expected, #work.jobs, parallel) or "nothing is left to do") .. "\n")
+  local lines, more = sweep.list(plan, dir)
+  if options.engine == "slurm" then
+    more = slurm.preview(dir, plan, work.jobs, options)
+    lines = lines .. outline(plan, work, "") .. "\n"
+  else
+    local parallel, threads = sweep.share(options.jobs, options.threads, #work.jobs)
+    lines = lines .. outline(plan, work, ("; %d at a time with %d thread%s each"):format(parallel, threads,
+      threads == 1 and "" or "s")) .. "\n"
+    more = expectation(estimate.of(dir, plan, work.jobs, work.done, threads), #work.jobs, parallel)
+    more = more and more .. "\n"
+  end
+  return lines .. (more or "nothing is left to do\n")
 end
 
 --- The plan as lines for people: each run with its label, seed, hash and state.

@@ -221,7 +221,7 @@ describe("lgelu sweep", function()
 
   it("stops on Ctrl-C with checkpoints of its runs, and is refused a folder that another one has", function()
     local dir, program = base .. "/stopped", os.getenv("LGELU_PROGRAM") or "build/lgelu"
-    local pipe = io.popen(("timeout -s INT --preserve-status 0.8 %s sweep %s/long.lua --budget full --out %s --jobs 2 "
+    local pipe = io.popen(("timeout --foreground -s INT --preserve-status 0.8 %s sweep %s/long.lua --budget full --out %s --jobs 2 "
       .. "2>&1; echo status=$?"):format(program, base, dir))
     local until_then = C.lib.lg_clock() + 5
     while C.lib.lg_lock_taken(dir) == 0 and C.lib.lg_clock() < until_then do require("lgelu.process").sleep(0.01) end

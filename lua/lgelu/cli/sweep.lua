@@ -18,6 +18,8 @@ function sweep.setup(parser)
   parser:option("--threads", "Threads of each run; default: its share of the cores."):argname("N")
     :convert(args.integer("--threads", 1, args.MOST_THREADS))
   parser:option("--out", "Folder of the sweep; default runs/sweeps/<name>."):argname("DIR"):convert(args.text("--out"))
+  parser:option("--engine", "local: processes of this machine (default); slurm: a job array, which is submitted.")
+    :argname("NAME"):choices({ "local", "slurm" })
   parser:flag("--retry", "Try runs again that failed.")
   parser:flag("--dry-run", "Print the runs with their hashes and states, and how long they may take; train nothing.")
   parser:option("--only", "Train this run of the sweep's folder, in this process."):argname("RUN")
@@ -34,7 +36,10 @@ A sweep file returns { name=, recipe=, grid=, set=, baseline=, seeds=, after=, b
   seeds     a list, such as {1, 2, 3}                 after     "swap": gates are replaced by ReLU and measured
   budgets   by name (smoke, short, desk, full): any of these keys, or keys of recipes
 Values: recipe < its budget of that name < set < the sweep's budget < command line < cell.
-Runs that are done are kept by their hash, interrupted ones go on, failed ones are tried again with --retry.]])
+Runs that are done are kept by their hash, and taken over from other sweeps beside this one; interrupted ones go on;
+failed ones are tried again with --retry.
+With --engine slurm: --jobs is how many tasks run at a time, --threads the CPUs of each (default 1); partition, account
+and time limit are sbatch's variables (SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_TIMELIMIT).]])
 end
 
 -- Both options take a sweep's folder, and so nothing that says which runs a sweep has.
@@ -48,7 +53,7 @@ local function refuse(given, option, names)
 end
 
 local function condense(given)
-  refuse(given, "condense", { "budget", "seed", "jobs", "threads", "out", "retry", "dry_run", "only" })
+  refuse(given, "condense", { "budget", "seed", "jobs", "threads", "out", "retry", "dry_run", "only", "engine" })
   if not given.output then errors.usage("sweep: --condense needs -o FILE.h5, the file to write") end
   local gaps = require("lgelu.sweep").condense(given.sweep, given.output)
   for _, gap in ipairs(gaps) do
@@ -60,7 +65,7 @@ local function condense(given)
 end
 
 local function only(given)
-  refuse(given, "only", { "budget", "seed", "jobs", "out", "retry", "dry_run" })
+  refuse(given, "only", { "budget", "seed", "jobs", "out", "retry", "dry_run", "engine" })
   return require("lgelu.sweep").run_one(given.sweep, given.only, { threads = given.threads, quiet = given.quiet })
 end
 
@@ -71,7 +76,8 @@ function sweep.run(given)
   local lgelu_sweep = require("lgelu.sweep")
   local plan = lgelu_sweep.load(given.sweep, { overrides = given.overrides, budget = given.budget, seed = given.seed })
   local dir = given.out or lgelu_sweep.folder(plan)
-  local options = { out = dir, jobs = given.jobs, threads = given.threads, retry = given.retry, quiet = given.quiet }
+  local options = { out = dir, jobs = given.jobs, threads = given.threads, retry = given.retry, quiet = given.quiet,
+    engine = given.engine }
   if given.dry_run then
     io.write(lgelu_sweep.preview(plan, options), "folder ", dir, "\n")
     return 0

@@ -3,6 +3,7 @@
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local folder = require("lgelu.sweep.folder")
+local process = require("lgelu.process")
 local recipe = require("lgelu.recipe")
 
 local cell = {}
@@ -28,10 +29,12 @@ local function resolved_of(plan, entry)
   return resolved
 end
 
+-- A run that another process goes on with has not failed: nothing is left in failed/.
 local function wait_for(dir)
   local start = C.lib.lg_clock()
-  while C.lib.lg_lock_taken(dir) == 1 and C.lib.lg_clock() - start < PATIENCE do
-    require("lgelu.process").sleep(0.05)
+  while C.lib.lg_lock_taken(dir) == 1 do
+    if C.lib.lg_clock() - start > PATIENCE then errors.fail("%s: another process is at this run", dir) end
+    process.sleep(0.05)
   end
 end
 

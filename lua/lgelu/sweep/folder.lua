@@ -94,6 +94,12 @@ function folder.status(dir, plan, entry)
   return has_rest(plan, found) and "unfinished" or "done", nil, found
 end
 
+--- Reads state.json; nil when there is none.
+function folder.read_state(dir)
+  local content = read(dir .. "/state.json")
+  return content and text.from_json(content, dir .. "/state.json")
+end
+
 --- Writes state.json.
 -- @param state  plain table
 function folder.write_state(dir, state)

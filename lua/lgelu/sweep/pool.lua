@@ -9,7 +9,6 @@ local pool = {}
 
 local LOOK = 0.25 -- seconds between two looks at the display
 local SIGINT = -2
-local SAME_PRESS = 1 -- seconds
 
 local function program()
   local inside, found = pcall(require, "lgelu.program")
@@ -39,22 +38,17 @@ end
 local function judge(self, entry, status)
   if status == 0 then return "done" end
   if status == 130 or status == SIGINT then return "stopped" end
-  local _, message = folder.status(self.dir, self.plan, entry)
+  local state, message = folder.status(self.dir, self.plan, entry)
   if status < 0 then message = ("its process was ended by signal %d"):format(-status) end
   message = message or last_words(self.dir, entry.run)
-  folder.set_failed(self.dir, entry.run, message) -- the process itself may not have come to it
+  if state ~= "running" then folder.set_failed(self.dir, entry.run, message) end -- the process may not have come to it
   return "failed", message
 end
 
--- The first Ctrl-C lets every run save its checkpoint, a later one ends them at once. Some senders (timeout) send one
--- signal twice.
+-- The first Ctrl-C lets every run save its checkpoint, a later one ends them at once.
 local function stop_all(self)
-  local now = C.lib.lg_clock()
-  if self.stopping and now - self.stopping < SAME_PRESS then return end
-  for _, job in ipairs(self.running) do
-    process.stop(job.pid, self.stopping ~= nil)
-  end
-  self.stopping = now
+  for _, job in ipairs(self.running) do process.stop(job.pid, self.stopping) end
+  self.stopping = true
 end
 
 --- Runs them.
@@ -66,12 +60,12 @@ function pool.run(o)
   local self = { dir = o.dir, plan = o.plan, threads = o.threads, exe = program(), pids = {}, running = {} }
   local next_job = 1
   while true do
-    while self.stopping == nil and #self.running < o.parallel and o.jobs[next_job] do
+    while not self.stopping and #self.running < o.parallel and o.jobs[next_job] do
       start(self, o.jobs[next_job])
       o.started(self.running[#self.running])
       next_job = next_job + 1
     end
-    if #self.running == 0 then return self.stopping == nil end
+    if #self.running == 0 then return not self.stopping end
     local which, status = process.wait(self.pids, LOOK)
     if which then
       local job = table.remove(self.running, which)
