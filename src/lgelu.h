@@ -302,8 +302,8 @@ lg_status lg_cifar_read(lg_tensor **images, lg_tensor **labels, const char *path
 lg_status lg_content_sha256(char *hex, int64_t *bytes, const char *path);
 /* All bytes of a file, unpacked when it is gzipped, with a zero byte behind them; *text goes to lg_text_free. */
 lg_status lg_content_read(char **text, int64_t *bytes, const char *path);
-/* A table of text (CSV, TSV), plain or gzipped: rows of equal length; lines end with LF or CRLF, empty ones are left out.
- * delimiter: an ASCII character; quoting 1: fields may stand in double quotes, which hold delimiters, newlines and
+/* A table of text (CSV, TSV), plain or gzipped: rows of equal length; lines end with LF or CRLF, empty ones are left
+ * out. delimiter: an ASCII character; quoting 1: fields may stand in double quotes, which hold delimiters, newlines and
  * doubled quotes; 0: quotes are text. header 1: the first row is the names of columns. skip: lines in front that are
  * left out. Blanks around fields do not count. missing: marks of missing values, each ended by a newline ("?\nNA\n");
  * an empty field is always missing. Errors name line and column, from 1. */
@@ -339,8 +339,8 @@ void lg_loader_free(lg_loader *l);
  * are mirrored left to right; a square of cutout pixels a side around a random pixel becomes 0 after normalization. 0:
  * that change is off. Before the first start. */
 lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout);
-/* Random windows of a text: x and y are ids i32 [N, T] with equal strides; from now on row r of an epoch is what starts at
- * element f(seed, epoch, r) in [0, starts) of x and of y, whatever lies at r itself. Before the first start. */
+/* Random windows of a text: x and y are ids i32 [N, T] with equal strides; from now on row r of an epoch is what starts
+ * at element f(seed, epoch, r) in [0, starts) of x and of y, whatever lies at r itself. Before the first start. */
 lg_status lg_loader_windows(lg_loader *l, int64_t starts);
 /* Starts an epoch: order f(seed, epoch) when shuffle is 1, index order otherwise; skips the first batches (resume). */
 lg_status lg_loader_start(lg_loader *l, int32_t shuffle, uint64_t seed, uint64_t epoch, int64_t skip);
