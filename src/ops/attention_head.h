@@ -2,7 +2,7 @@
  * SOFTMAX_AGAIN, SOFTMAX_GRAD are its kernels, NAME(x) gives the function's name). No include guard: included once per
  * type by op_attention.c.
  *
- * Queries go through in blocks of BLOCK rows; a block's scores against all keys stand in scratch, [BLOCK, t], and the
+ * Queries go through in blocks of rows; a block's scores against all keys stand in scratch, [block, t], and the
  * whole t × t matrix never does. Backward computes them again from q and k, and the softmax from what forward kept of
  * each row. All sums over blocks are taken in the blocks' order. */
 
@@ -28,8 +28,8 @@ static int64_t NAME(keys)(const head *h, int64_t i) { return h->causal && i + 1 
 static void NAME(forward)(const head *h, REAL *p) {
   const REAL *v = (const REAL *)h->c->in[0]->data + h->at + 2 * h->d;
   REAL *out = (REAL *)h->c->out->data + h->out_at, *stat = (REAL *)h->c->saved + 2 * h->first_row;
-  for (int64_t i = 0; i < h->t; i += BLOCK) {
-    int64_t rows = h->t - i < BLOCK ? h->t - i : BLOCK, n = NAME(keys)(h, i + rows - 1);
+  for (int64_t i = 0; i < h->t; i += h->block) {
+    int64_t rows = h->t - i < h->block ? h->t - i : h->block, n = NAME(keys)(h, i + rows - 1);
     NAME(scores)(p, h, i, rows, n);
     for (int64_t r = 0; r < rows; r++) {
       int64_t seen = NAME(keys)(h, i + r);
@@ -41,7 +41,7 @@ static void NAME(forward)(const head *h, REAL *p) {
   }
 }
 
-/* p: [BLOCK, t], dp: [BLOCK, t] */
+/* p, dp: [block, t] */
 static void NAME(backward)(const head *h, REAL *p, REAL *dp) {
   const lg_call *c = h->c;
   const REAL *q = (const REAL *)c->in[0]->data + h->at, *k = q + h->d, *v = k + h->d;
@@ -50,8 +50,8 @@ static void NAME(backward)(const head *h, REAL *p, REAL *dp) {
   const REAL *stat = (const REAL *)c->saved + 2 * h->first_row;
   for (int64_t i = 0; !c->acc[0] && i < h->t; i++)
     for (int64_t e = 0; e < h->dh; e++) dq[i * h->row + e] = dk[i * h->row + e] = dv[i * h->row + e] = 0;
-  for (int64_t i = 0; i < h->t; i += BLOCK) {
-    int64_t rows = h->t - i < BLOCK ? h->t - i : BLOCK, n = NAME(keys)(h, i + rows - 1);
+  for (int64_t i = 0; i < h->t; i += h->block) {
+    int64_t rows = h->t - i < h->block ? h->t - i : h->block, n = NAME(keys)(h, i + rows - 1);
     const REAL *dy = dout + i * h->d;
     NAME(scores)(p, h, i, rows, n);
     GEMM(dp, dy, v, rows, n, h->dh, h->d, h->row, h->t, 0, 1, 1, 0);

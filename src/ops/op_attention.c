@@ -20,6 +20,9 @@ static const lg_attr attrs[] = {
 };
 enum { BLOCK = 64, SHARES = 16 }; /* rows of queries at a time; fixed, so that bits do not depend on threads */
 
+/* A short sequence is one block: 65 tokens would otherwise leave a block of one row, whose products are slow. */
+static int64_t block_rows(int64_t t) { return t <= BLOCK + BLOCK / 2 ? t : BLOCK; }
+
 static lg_status infer(const lg_call *c) {
   LG_TRY(lg_need_float(c, 0));
   LG_TRY(lg_need_whole(c, HEADS, "heads"));
@@ -47,9 +50,9 @@ static lg_status infer(const lg_call *c) {
 /* One head of one sequence. Offsets and steps in elements. */
 typedef struct head {
   const lg_call *c;
-  int64_t t, n, d, dh, row; /* tokens, keys to be seen, width of all heads, of one, from token to token of x */
-  int64_t at, out_at;       /* where its q begins in x, and its output */
-  int64_t first_row;        /* number of its first row among those of the call */
+  int64_t t, n, d, dh, row, block; /* tokens, keys to be seen, width of all heads, of one, from token to token of x */
+  int64_t at, out_at;              /* where its q begins in x, and its output */
+  int64_t first_row;               /* number of its first row among those of the call */
   int causal;
   double scale, drop;
   uint64_t stream;
@@ -58,6 +61,7 @@ typedef struct head {
 static head head_of(const lg_call *c, int64_t unit) {
   int64_t heads = (int64_t)c->attr[HEADS], sequence = unit / heads, number = unit % heads;
   head h = {.c = c, .t = c->in[0]->shape[1], .d = c->out->shape[2], .causal = c->attr[CAUSAL] != 0};
+  h.block = block_rows(h.t);
   h.n = c->n_in > 1 ? ((const int32_t *)c->in[1]->data)[sequence] : h.t;
   h.dh = h.d / heads;
   h.row = 3 * h.d;
@@ -96,7 +100,7 @@ static int64_t shares(const lg_call *c) { return units(c) < SHARES ? units(c) : 
 
 static void forward_share(void *context, int64_t share) {
   const lg_call *c = context;
-  int64_t block = BLOCK * c->in[0]->shape[1];
+  int64_t block = block_rows(c->in[0]->shape[1]) * c->in[0]->shape[1];
   for (int64_t unit = share; unit < units(c); unit += SHARES) {
     head h = head_of(c, unit);
     if (c->dtype == LG_F32)
@@ -118,7 +122,7 @@ static lg_status forward(const lg_call *c) {
 
 static void backward_share(void *context, int64_t share) {
   const lg_call *c = context;
-  int64_t block = BLOCK * c->in[0]->shape[1];
+  int64_t block = block_rows(c->in[0]->shape[1]) * c->in[0]->shape[1];
   for (int64_t unit = share; unit < units(c); unit += SHARES) {
     head h = head_of(c, unit);
     if (c->dtype == LG_F32)
@@ -137,7 +141,8 @@ static size_t saved_bytes(const lg_call *c) {
   return 2 * (size_t)units(c) * (size_t)c->in[0]->shape[1] * (size_t)lg_dtype_bytes(c->dtype);
 }
 static size_t work_bytes(const lg_call *c, int backward) {
-  return (backward ? 2 : 1) * (size_t)shares(c) * BLOCK * (size_t)c->in[0]->shape[1] * (size_t)lg_dtype_bytes(c->dtype);
+  return (backward ? 2 : 1) * (size_t)shares(c) * (size_t)block_rows(c->in[0]->shape[1]) * (size_t)c->in[0]->shape[1] *
+         (size_t)lg_dtype_bytes(c->dtype);
 }
 /* Both products, and an exp a weight; half of it where only earlier keys are seen. */
 static double flops(const lg_call *c) {

@@ -60,6 +60,8 @@ return {
   { name = "lengths, causal", inputs = { { shape = { 4, 5, 6 } }, { shape = { 4 }, labels = 5, first = 1 } },
     attrs = { causal = 1 }, reference = attend },
   { name = "65 tokens", inputs = { { shape = { 1, 65, 6 } } }, attrs = { heads = 2 }, reference = attend, f32 = 1e-5 },
+  { name = "100 tokens, causal", inputs = { { shape = { 1, 100, 3 } } }, attrs = { causal = 1 }, reference = attend,
+    f32 = 1e-5 },
   { name = "70 tokens, causal", inputs = { { shape = { 1, 70, 3 } } }, attrs = { causal = 1 }, reference = attend,
     f32 = 1e-5 },
   { name = "more heads than shares", inputs = { { shape = { 3, 2, 18 } } }, attrs = { heads = 6 }, reference = attend },
