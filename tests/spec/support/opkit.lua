@@ -177,7 +177,8 @@ function opkit.forward(g, step)
   return list
 end
 
-local function loss(g)
+--- The loss (mean square of the op against a fixed target).
+function opkit.loss(g)
   check(lib.lg_graph_forward(g.graph, g.mode, 11, 3))
   local view = ffi.new("lg_tensor *[1]")
   check(lib.lg_graph_value(view, g.graph, g.loss))
@@ -188,7 +189,7 @@ end
 
 --- Gradients of the loss with respect to every parameter: list of flat lists.
 function opkit.gradients(g)
-  loss(g)
+  opkit.loss(g)
   check(lib.lg_graph_backward(g.graph))
   local all = {}
   for i, p in ipairs(g.params) do
@@ -218,7 +219,7 @@ function opkit.gradcheck(g, step)
       local f = {}
       for n, d in ipairs({ -2, -1, 1, 2 }) do
         p.value[k - 1] = x + d * h
-        f[n] = loss(g)
+        f[n] = opkit.loss(g)
       end
       p.value[k - 1] = x
       local numeric = (f[1] - 8 * f[2] + 8 * f[3] - f[4]) / (12 * h)
