@@ -34,34 +34,36 @@ local function origin(t)
   return list, add
 end
 
--- What a swap changed, as far as the run's folder knows it ('lgelu swap').
+-- What a swap changes, as far as the run's folder knows it ('lgelu swap'). Returns whether it does.
 local function swap_notes(t, add)
   local report = require("lgelu.swap").read(t.run)
-  if report and report.checkpoint == t.checkpoint then
-    local deviations = {}
-    for i, g in ipairs(report.gates) do
-      deviations[i] = g.max_deviation
-    end
-    add("swap_max_deviation", deviations)
+  if not report or report.checkpoint ~= t.checkpoint then return false end
+  local deviations = {}
+  for i, g in ipairs(report.gates) do
+    deviations[i] = g.max_deviation
   end
+  add("swap_max_deviation", deviations)
   for _, part in ipairs({ "val", "test" }) do
-    local found = report and report.checkpoint == t.checkpoint and report[part]
+    local found = report[part]
     if found then
       add("swap_" .. part .. "_score_before", found.score_before)
       add("swap_" .. part .. "_score_after", found.score_after)
       add("swap_" .. part .. "_max_logit_change", found.max_logit_change)
     end
   end
+  return true
 end
 
 -- What is proved of it ('lgelu certify'): samples that keep their class, and by how much a logit can change at most.
+-- Returns whether something is.
 local function certificate_notes(t, add)
   local report = require("lgelu.certificate.stored").read(t.run)
-  if not report or report.checkpoint ~= t.checkpoint then return end
+  if not report or report.checkpoint ~= t.checkpoint then return false end
   add("certificate_samples", report.samples)
   add("certificate_eps", report.eps)
   add("certificate_keep_class", report.value.certified)
   add("certificate_max_logit_change", math.max(unpack(report.value.bound)))
+  return true
 end
 
 local function units(set)
@@ -78,7 +80,8 @@ end
 -- @param t  of lgelu.trained.open
 -- @param path  the file; replaced at one instant
 -- @param options  { relu = false: true for ReLU in every gate's place; batch = 1, or "dynamic" }
--- @return { ops = sorted names, uncommon = those that verifiers do not share, opset, units = the input's, in words }
+-- @return { ops = sorted names, uncommon = those that verifiers do not share, opset, units = the input's, in words,
+--   swapped, certified = whether the file says what 'lgelu swap' and 'lgelu certify' found }
 -- @raise fails for an op that cannot be exported, with node and line, and for a file that cannot be written
 function export.onnx(t, path, options)
   local f = folded.of(t, { relu = options.relu, fold_input = true })
@@ -90,12 +93,10 @@ function export.onnx(t, path, options)
   if t.set.columns then add("features", t.set.columns.features) end
   if t.set.tokens then add("tokens", t.set.tokens.level) end
   if t.set.tokens and t.set.tokens.vocabulary then add("vocabulary", t.set.tokens.vocabulary) end
-  if options.relu then
-    swap_notes(t, add)
-    certificate_notes(t, add)
-  end
+  local swapped, certified = swap_notes(t, add), certificate_notes(t, add)
   onnx.write(g, path, tostring(t.run.attrs.name), meta)
-  return { ops = g.ops, uncommon = onnx.uncommon(g), opset = onnx.opset, units = units(t.set) }
+  return { ops = g.ops, uncommon = onnx.uncommon(g), opset = onnx.opset, units = units(t.set), swapped = swapped,
+    certified = certified }
 end
 
 -- s that give the λ of gates under a floor, which hardening left behind; nil for the others. By the parameter's id.

@@ -68,6 +68,8 @@ local function switch_step(config, total)
   return math.max(0, math.min(config.counted == "end" and total - part or part, total - 1))
 end
 
+local MOST = 1e30 -- λ that the engine's gates take, src/ops/op_gate.c
+
 local function targets_of(config, gates, tied, where)
   local target = config.target or gate.target(config.eps)
   local list, expected = {}, tied and 1 or #gates
@@ -77,6 +79,10 @@ local function targets_of(config, gates, tied, where)
   end
   for i = 1, #gates do
     list[i] = type(target) == "table" and target[tied and 1 or i] or target
+    if list[i] > MOST then
+      errors.usage("%s: hardening: the target of gate '%s' is %.6g, expected at most %g",
+        where(config.target and "hardening.target" or "hardening.eps"), gates[i], list[i], MOST)
+    end
   end
   return list
 end

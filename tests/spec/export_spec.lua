@@ -101,10 +101,15 @@ describe("lgelu export", function()
   end)
 
   it("says in the file where the network comes from, what the swap changed and what is proved", function()
+    local _, output = program("mlp", "--relu -o %/meta.onnx")
+    assert.matches("\nnote: how far the swap moves logits is not in the file; it is when 'lgelu swap .*mlp'", output)
     local _, report = swap.of(dirs.mlp)
+    _, output = program("mlp", "--relu -o %/meta.onnx")
+    assert.matches("\nnote: what is proved of the swap is not in the file; it is when 'lgelu certify .*mlp'", output)
     assert.are.equal(0, (runs.program("certify", dirs.mlp)))
     local proved = require("lgelu.certificate").read(trained.open(dirs.mlp).run)
-    local status, output = program("mlp", "--relu -o %/meta.onnx")
+    local status
+    status, output = program("mlp", "--relu -o %/meta.onnx")
     assert.are.equal(0, status, output)
     assert.are.equal(base .. "/meta.onnx: the network with ReLU gates, opset 13, batch 1: Flatten, Gemm, Relu\n"
       .. "input: pixels / 255, from 0 to 1, [channels, height, width]\n", output)
@@ -137,6 +142,9 @@ print("ir=%d" % m.ir_version)
     for i, gate in ipairs(report.gates) do
       assert.are.equal(gate.max_deviation, deviations[i])
     end
+    _, output = program("mlp", "-o %/smooth.onnx")
+    assert.is_nil(output:find("comes first", 1, true))
+    assert.matches("swap_test_max_logit_change.*certificate_max_logit_change", read(base .. "/smooth.onnx"))
   end)
 
   it("writes Transformers that ONNX's checker takes, with ids as int64 and their vocabulary", function()

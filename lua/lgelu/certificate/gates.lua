@@ -26,11 +26,11 @@ end
 --- Bounds and observations of such a run: the stored swap of all gates, or measured and stored now.
 -- @param t     of lgelu.trained.open
 -- @param show  function(part, done, samples), called before each batch, or nil
--- @return report of lgelu.swap, with bound and max_deviation of each gate; name of its group in run.h5
+-- @return report of lgelu.swap, with bound and max_deviation of each gate; name of its group in run.h5, or nil and
+--   the error where it could not be stored
 -- @raise as swap.of
 function gates.of(t, show)
-  local _, report, where = swap.of(t.dir, { show = show })
-  return report, where
+  return select(2, swap.of(t.dir, { show = show }))
 end
 
 return gates

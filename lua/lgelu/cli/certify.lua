@@ -115,7 +115,7 @@ local function write_gates(t, reason, report, where, format)
     parts[#parts + 1] = own and note:format(("Observed on %d %s samples: greatest |change| of a logit %.4g; %d of %d "
       .. "predictions change."):format(own.samples, part, own.max_logit_change, own.flipped, own.predictions))
   end
-  parts[#parts + 1] = note:format(("Stored in %s under %s."):format(t.run.path, where))
+  parts[#parts + 1] = where and note:format(("Stored in %s under %s."):format(t.run.path, where))
   io.write(table.concat(parts, "\n"))
 end
 
@@ -133,12 +133,12 @@ local function certify_gates(t, reason, given)
       .. "bound", reason)
   end
   local progress, clear = live()
-  local ok, report, where = pcall(require("lgelu.certificate.gates").of, t, progress and function(_, done, samples)
-    progress(done, samples)
-  end)
+  local ok, report, where, wrong = pcall(require("lgelu.certificate.gates").of, t, progress
+    and function(_, done, samples) progress(done, samples) end)
   clear()
   if not ok then error(report, 0) end
   write_gates(t, reason, report, where, given.format)
+  if wrong then error(wrong, 0) end
   return 0
 end
 

@@ -75,6 +75,12 @@ local function write_onnx(t, given)
     say("note: not every verifier takes %s%s", table.concat(result.uncommon, ", "),
       given.relu and "" or "; --relu writes the ReLU network")
   end
+  if not given.relu or t.config.gate.kind == "relu" then return end
+  if not result.swapped then
+    say("note: how far the swap moves logits is not in the file; it is when 'lgelu swap %s' comes first", t.dir)
+  elseif not result.certified and not require("lgelu.certificate.gates").reason(t) then
+    say("note: what is proved of the swap is not in the file; it is when 'lgelu certify %s' comes first", t.dir)
+  end
 end
 
 function verb.run(given)

@@ -92,8 +92,8 @@ end
 
 local function gate_table(report, part)
   local columns = {
-    { title = "gate", align = "left" }, { title = "λ", format = "%.4f" }, { title = "bound", format = "%.6f" },
-    { title = "deviation", format = "%.6f" }, { title = "least x", format = "%.3f" },
+    { title = "gate", align = "left" }, { title = "λ", format = "%.4f" }, { title = "bound", format = "%.6g" },
+    { title = "deviation", format = "%.6g" }, { title = "least x", format = "%.3f" },
     { title = "greatest x", format = "%.3f" }, { title = "band (%)", format = "%.2f" },
     { title = "0 before (%)", format = "%.2f" }, { title = "0 after (%)", format = "%.2f" },
     { title = "outputs", format = "%d" },
