@@ -428,6 +428,8 @@ function methods:summary()
   return table.concat(lines, "\n")
 end
 
+methods.__tostring = methods.summary -- at the prompt
+
 --- FLOPs of a training step's forward and backward with the present batch.
 function methods:flops()
   local out, total = ffi.new("double[5]"), 0

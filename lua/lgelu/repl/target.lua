@@ -6,6 +6,21 @@ local errors = require("lgelu.errors")
 
 local target = {}
 
+-- A plain table that prints as text at the prompt.
+local function printing(value, text)
+  return getmetatable(value) and value or setmetatable(value, { __tostring = text })
+end
+
+local function data_text(set)
+  local lines = { set.description or set.name }
+  for _, name in ipairs({ "train", "test" }) do
+    local part = set[name]
+    lines[#lines + 1] = part and ("data.%s.x %s[%s], data.%s.y %s[%s]"):format(name, part.x.dtype,
+      table.concat(part.x.shape, ", "), name, part.y.dtype, table.concat(part.y.shape, ", "))
+  end
+  return table.concat(lines, "\n")
+end
+
 -- first: entries before the common ones. open: function → what lgelu.trained gives.
 local function with_network(first, open)
   local probe
@@ -19,7 +34,7 @@ local function with_network(first, open)
   }
   first[#first + 1] = {
     name = "data", help = "its data: data.train.x, data.train.y",
-    make = function() return at_hand().t.set end,
+    make = function() return printing(at_hand().t.set, data_text) end,
   }
   for _, entry in ipairs(require("lgelu.repl.verbs").list(at_hand)) do first[#first + 1] = entry end
   return first
@@ -33,7 +48,9 @@ local function of_run(folder)
 end
 
 local function of_recipe(path)
-  local recipe = require("lgelu.recipe").load(path, {})
+  local recipe = printing(require("lgelu.recipe").load(path, {}), function(resolved)
+    return (require("lgelu.recipe").describe(resolved):gsub("%s+$", ""))
+  end)
   return with_network({
     { name = "recipe", help = "the resolved recipe, not trained yet: recipe.config.gate.t", value = recipe },
   }, function() return require("lgelu.trained").untrained(recipe, { probe = true }) end)

@@ -136,6 +136,14 @@ function Reader:status()
   return self.attrs.status == "running" and "killed" or self.attrs.status
 end
 
+-- At the prompt: what it is in a line.
+function Reader.__tostring(self)
+  local scores, epochs = self:result() or {}, #self.columns.epoch
+  return ("%s: %s, seed %s, %s after %d epoch%s; validation score %s, test score %s"):format(self.dir,
+    tostring(self.attrs.name), tostring(self.attrs.seed), self:status(), epochs, epochs == 1 and "" or "s",
+    scores.val_score or "unknown", scores.test_score or "unknown")
+end
+
 --- Reads further groups: fn(file) gets an lgelu.h5 file open for reading. Returns what fn returns.
 function Reader:read(fn)
   return h5.with(self.path, "r", fn)
