@@ -1,4 +1,4 @@
---- A tiny ViT and a tiny GPT through the verbs of the program, one after another as a user would: run, show, harden,
+--- A tiny ViT, a tiny GPT and a tiny encoder through the verbs of the program, one after another as a user would: run, show, harden,
 -- swap, certify, export, repl, figure, compare. What each verb does is tested elsewhere, on MLPs and CNNs; here is that
 -- none of them takes the kind of model or of data for granted, and that they agree about one run.
 local folders = require("tests.spec.support.folders")
@@ -18,6 +18,11 @@ local FAMILIES = {
     data = 'source = "synthetic_text", n = 2000, words = 10, context = 16, test = 0.1, validation = 0.2',
     model = "lg.models.gpt{ width = 8, depth = 2, heads = 2, expansion = 2 }",
     unit = "bits/char", input = "ids of tokens, int64, 16 a row", predictions = 12 * 16,
+  },
+  encoder = {
+    data = 'source = "synthetic_sentences", n = 160, n_test = 40, words = 16, length = 16, validation = 0.25',
+    model = "lg.models.encoder{ width = 8, depth = 2, heads = 2, expansion = 2 }",
+    unit = "%%", input = "ids of tokens, int64, 16 a row", predictions = 40,
   },
 }
 
@@ -39,7 +44,7 @@ for name, family in pairs(FAMILIES) do
     setup(function()
       folders.write(file, ([[
 return { name = %q, data = { %s }, model = %s, gate = { init = "ascending", t = 0.1 }, optimizer = { name = "adamw",
-  lr = 0.02 }, train = { epochs = 2, batch = 16, eval_batch = 32 } }]]):format(name, family.data, family.model))
+  lr = 0.005 }, train = { epochs = 2, batch = 16, eval_batch = 32 } }]]):format(name, family.data, family.model))
       has(program("run", file, "--out", soft), "best validation score [%d.]+ " .. family.unit)
       program("harden", soft, "epochs=1", "--out", hard)
     end)

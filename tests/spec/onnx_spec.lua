@@ -26,6 +26,8 @@ local OPS = {
   gpt = "Add Div Gather MatMul Mul ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
   ["gated feed-forward, root mean squares, products of matrices, mean over tokens"] =
     "Add Concat Div Gather Gemm MatMul Mul ReduceMean Relu Reshape Slice Softmax Sqrt Transpose",
+  ["sentences of several lengths"] = "Add Cast Div Equal Flatten Gather Gemm Less MatMul Mul ReduceMax Relu Reshape "
+    .. "Slice Softmax Transpose Where",
   ["ids as zeros and ones"] = "Add Div Flatten Gather Gemm MatMul Mul ReduceMean Relu Sqrt Sub",
   ["images between tokens"] = "Add Concat Conv Div Flatten Gemm Mul ReduceMean Relu Slice Sqrt Sub Transpose",
 }

@@ -37,16 +37,20 @@ local GREY = { scale = 1, mean = { 0.3 }, sd = { 0.4 } }
 
 local WORDS = { scale = 1, mean = {}, sd = {} }
 
---- Ids for a network of models.build: i32 [rows, …shape], each from 0 to ids.entries - 1, all of them among the first.
+--- Ids for a network of models.build: i32 [rows, …shape], each from 0 to ids.entries - 1. With ids.shorter, row r
+-- (from 0) ends in r·shorter zeros.
 function models.ids(ids, rows, shape)
-  local n, list = rows, {}
+  local n, list = 1, {}
   for _, dim in ipairs(shape) do n = n * dim end
-  for i = 1, n do list[i] = i * i % ids.entries end
+  for i = 0, rows * n - 1 do
+    local filled = n - math.floor(i / n) * (ids.shorter or 0)
+    list[i + 1] = i % n < filled and (i + 1) ^ 2 % ids.entries or 0
+  end
   return tensor.tensor(list, "i32"):reshape({ rows, unpack(shape) })
 end
 
 --- { name, model, input shape, set (what a data set says of its numbers), ops of its folded form, of a model that reads
--- ids: { entries, label_shape } }
+-- ids: { entries, label_shape, shorter } }
 models.list = {
   { "mlp", { arch = "mlp", hidden = { 9, 7 }, dropout = 0.2, bias = true }, { 2, 3, 3 },
     { scale = 1, mean = { 0.1, 0.7 }, sd = { 0.3, 0.4 } }, "flatten gate linear" },
@@ -95,6 +99,14 @@ models.list = {
   end, { 5 }, WORDS,
     "add attention batch_matmul concat embedding gate global_pool linear product reshape rms_norm slice",
     { entries = 7 } },
+  { "sentences of several lengths", function(nn, x, info)
+    local lengths = nn:token_lengths(x)
+    x = nn:positions((nn:embedding(x, 7, 6)))
+    x = x + nn:attention(x, { heads = 2, lengths = lengths })
+    x = x + nn:attention(nn:gate(x), { heads = 3, lengths = lengths, causal = true })
+    return nn:linear(nn:token_mean(x, lengths), info.classes)
+  end, { 6 }, WORDS, "add attention embedding gate linear positions token_lengths token_mean",
+    { entries = 7, shorter = 3 } },
   { "ids as zeros and ones", function(nn, x, info)
     x = nn:layer_norm(nn:linear(nn:op("one_hot", { x }, { classes = 5 }, "ones"), 3))
     return nn:linear(nn:gate(nn:flatten(x)), info.classes)
