@@ -53,6 +53,7 @@ local function sort_out(dir, plan, retry)
     if status == "done" then
       work.done[#work.done + 1] = entry
     elseif status == "damaged" or (status == "failed" and not retry) then
+      if status == "damaged" then message = message .. "; remove the run's folder to have it trained again" end
       work.failed[#work.failed + 1] = { entry = entry, message = message }
       status = "failed"
     else
@@ -168,8 +169,13 @@ local function seconds_left(self, running)
     left = left + (self.expected.of(self.work.jobs[i]) or 0) * self.pace
   end
   for _, job in ipairs(running) do
+    local spent = C.lib.lg_clock() - job.started
     local expected = (self.expected.of(job.entry) or 0) * self.pace
-    left = left + math.max(expected - (C.lib.lg_clock() - job.started), 0)
+    if job.done and job.done > job.had then -- better: its own epochs so far
+      left = left + spent * (job.total - job.done) / (job.done - job.had)
+    else
+      left = left + math.max(expected - spent, 0)
+    end
   end
   return left / self.parallel
 end
@@ -208,8 +214,9 @@ local function run_on_slurm(self, options)
   if #self.work.jobs == 0 then return report(self) end
   self.job = slurm.submit(self.dir, self.plan, self.work.jobs, options)
   save_state(self)
-  self.board:line("submitted batch job %s: %d run%s; squeue shows the queue, the same command with --dry-run the runs",
-    self.job, #self.work.jobs, #self.work.jobs == 1 and "" or "s")
+  local jobs = #self.work.jobs
+  self.board:line("submitted batch job %s: %d run%s; squeue shows the queue, --dry-run the runs", self.job, jobs,
+    jobs == 1 and "" or "s")
   return 0
 end
 
@@ -296,7 +303,10 @@ end
 function sweep.preview(plan, options)
   local dir = options.out or sweep.folder(plan)
   local work = sort_out(dir, plan, options.retry)
-  local lines, more = sweep.list(plan, dir)
+  local more
+  local found, counts = loan.find(dir, plan)
+  local lines = sweep.list(plan, dir)
+  for from, count in pairs(counts) do lines = lines .. ("%d runs will be taken over from %s\n"):format(count, from) end
   if options.engine == "slurm" then
     more = slurm.preview(dir, plan, work.jobs, options)
     lines = lines .. outline(plan, work, "") .. "\n"
@@ -304,7 +314,11 @@ function sweep.preview(plan, options)
     local parallel, threads = sweep.share(options.jobs, options.threads, #work.jobs)
     lines = lines .. outline(plan, work, ("; %d at a time with %d thread%s each"):format(parallel, threads,
       threads == 1 and "" or "s")) .. "\n"
-    more = expectation(estimate.of(dir, plan, work.jobs, work.done, threads), #work.jobs, parallel)
+    local jobs = {}
+    for _, entry in ipairs(work.jobs) do
+      if not found[entry.run] then jobs[#jobs + 1] = entry end
+    end
+    more = expectation(estimate.of(dir, plan, jobs, work.done, threads), #jobs, parallel)
     more = more and more .. "\n"
   end
   return lines .. (more or "nothing is left to do\n")

@@ -188,7 +188,8 @@ describe("lgelu sweep", function()
   end)
 
   it("gives the same condensed file when it is killed at random five times", function()
-    local dir, kills = base .. "/killed", 0
+    local dir, kills = base .. "/apart/killed", 0 -- with no sweep beside it from which runs could be taken over
+    assert(os.execute(("mkdir '%s/apart'"):format(base)) == 0)
     local function start(before)
       return os.execute(("%s %s sweep %s/ways.lua --out %s --jobs 2 >%s/out 2>&1"):format(before,
         os.getenv("LGELU_PROGRAM") or "build/lgelu", base, dir, base)) / 256
@@ -221,8 +222,8 @@ describe("lgelu sweep", function()
 
   it("stops on Ctrl-C with checkpoints of its runs, and is refused a folder that another one has", function()
     local dir, program = base .. "/stopped", os.getenv("LGELU_PROGRAM") or "build/lgelu"
-    local pipe = io.popen(("timeout --foreground -s INT --preserve-status 0.8 %s sweep %s/long.lua --budget full --out %s --jobs 2 "
-      .. "2>&1; echo status=$?"):format(program, base, dir))
+    local pipe = io.popen(("timeout --foreground -s INT --preserve-status 0.8 %s sweep %s/long.lua --budget full "
+      .. "--out %s --jobs 2 2>&1; echo status=$?"):format(program, base, dir))
     local until_then = C.lib.lg_clock() + 5
     while C.lib.lg_lock_taken(dir) == 0 and C.lib.lg_clock() < until_then do require("lgelu.process").sleep(0.01) end
     local status, text = lgelu(base .. "/long.lua", "--budget", "full", "--out", dir)
@@ -297,6 +298,18 @@ describe("lgelu sweep", function()
     assert.are.equal(0, status, text)
     assert.is_truthy(text:find("8 runs, 4 done, 0 failed, 4 to do", 1, true), text)
     assert.is_truthy(text:find("4 runs taken over from " .. base .. "/two/first\n", 1, true), text)
+  end)
+
+  it("shows one live board at a terminal, where Ctrl-C stops it", function()
+    local pipe = io.popen(("/usr/bin/python3 tests/spec/support/at_terminal.py 'epoch =\\x03' -- %s sweep "
+      .. "%s/long.lua --budget full --out %s/board --jobs 2; echo status=$?"):format(
+      os.getenv("LGELU_PROGRAM") or "build/lgelu", base, base))
+    local text = pipe:read("*a")
+    pipe:close()
+    assert.is_truthy(text:find("tiny  0 done  2 running  0 failed  0 queued  [%d.:]+ %a+ left"), text)
+    assert.is_truthy(text:find("\27[1A", 1, true), text)
+    assert.is_truthy(text:find("stopped t=0.1, seed 1", 1, true), text)
+    assert.is_truthy(text:find("status=130", 1, true), text)
   end)
 
   it("says how long it may take, from finished runs or from steps measured now", function()

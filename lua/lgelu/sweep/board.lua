@@ -57,16 +57,17 @@ function methods:started(job)
   if not self.terminal then self:line("start   %s  (%s)", name_of(job.entry), job.entry.run) end
 end
 
--- Where a running run is: "epoch 3/20  val score 85.10 %".
-local function progress(dir, entry)
-  local ok, run = pcall(store.open, folder.run_dir(dir, entry.run))
+-- Where a running run is: "epoch 3/20  val score 85.10 %". Keeps its epochs in the job: had (when it was first looked
+-- at), done, total.
+local function progress(dir, job)
+  local ok, run = pcall(store.open, folder.run_dir(dir, job.entry.run))
   if not ok then return "starting" end
-  local epochs, config = run:epochs(), run:config()
+  local epochs, total = run:epochs(), run:config().train.epochs
   local n = #epochs.epoch
-  local total = config.train and config.train.epochs
-  if n == 0 then return ("epoch 1/%s"):format(tostring(total)) end
-  if n == total then return "last steps  val score " .. run:score():text(epochs.val_score[n]) end
-  return ("epoch %d/%s  val score %s"):format(n + 1, tostring(total), run:score():text(epochs.val_score[n]))
+  job.had, job.done, job.total = job.had or n, n, total
+  if n == 0 then return ("epoch 1/%d"):format(total) end
+  return ("%s  val score %s"):format(n == total and "last steps" or ("epoch %d/%d"):format(n + 1, total),
+    run:score():text(epochs.val_score[n]))
 end
 
 --- A run ended: status "done", "failed" with its message, or "stopped".
@@ -95,13 +96,13 @@ function methods:look(running)
   local now = C.lib.lg_clock()
   if not self.terminal or now - self.drawn < REDRAW_SECONDS then return end
   self.drawn = now
-  local counts, left = self.counts, self.left(running)
-  local lines = { ("%s  %d done  %d running  %d failed  %d queued%s"):format(self.name, counts.done, #running,
-    counts.failed, counts.queued, left and "  " .. board.duration(left) .. " left" or "") }
-  for _, job in ipairs(running) do
-    lines[#lines + 1] = ("  %s  %s  %s"):format(name_of(job.entry), progress(self.dir, job.entry),
-      board.duration(now - job.started))
+  local counts, lines = self.counts, {}
+  for i, job in ipairs(running) do
+    lines[i] = ("  %s  %s  %s"):format(name_of(job.entry), progress(self.dir, job), board.duration(now - job.started))
   end
+  local left = self.left(running)
+  table.insert(lines, 1, ("%s  %d done  %d running  %d failed  %d queued%s"):format(self.name, counts.done, #running,
+    counts.failed, counts.queued, left and "  " .. board.duration(left) .. " left" or ""))
   self:clear()
   local width = self.terminal.width()
   for i, line in ipairs(lines) do lines[i] = clip(line, width) end

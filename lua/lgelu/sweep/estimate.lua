@@ -31,6 +31,15 @@ local function trained_seconds(dir, run)
   return sum == sum and sum or nil
 end
 
+-- The part of a run that is still to be trained: 0 when only what comes after the training is missing.
+local function share_left(dir, entry)
+  local path = folder.run_dir(dir, entry.run)
+  local ok, found = pcall(store.open, path)
+  if not ok then return 1 end
+  if found.attrs.status == "done" then return 0 end
+  return 1 - #found:epochs().epoch / found:config().train.epochs
+end
+
 -- Seconds of a training step: one step that does not count, then about a second of them.
 local function step_seconds(session)
   local train = require("lgelu.train")
@@ -79,12 +88,13 @@ local function try_to_measure(plan, entry)
   return nil
 end
 
---- Estimates what is left of a sweep.
+--- Estimates what is left of a sweep: of a run that was stopped in the middle, the epochs that it lacks. Not counted
+-- are the writing of files, and what comes after a training (a swap: two passes over validation and test set).
 -- @param dir, plan  as in sweep/folder.lua
 -- @param jobs       runs that are still to be done (of the plan)
 -- @param done       runs that are done
 -- @param threads    of each run
--- @return { of = function(entry) → seconds or nil, total = seconds of all jobs, one after another, stored, measured =
+-- @return { of = function(entry) → seconds that are left of a job, or nil, total = of all, stored, measured =
 --   how many jobs are known from finished runs, and from steps measured now, unknown = how many cannot start }
 function estimate.of(dir, plan, jobs, done, threads)
   local sums, counts, known = {}, {}, {}
@@ -92,7 +102,7 @@ function estimate.of(dir, plan, jobs, done, threads)
     local kind, seconds = kind_of(entry), trained_seconds(dir, entry.run)
     if seconds then sums[kind], counts[kind] = (sums[kind] or 0) + seconds, (counts[kind] or 0) + 1 end
   end
-  local result = { total = 0, stored = 0, measured = 0, unknown = 0 }
+  local left, result = {}, { total = 0, stored = 0, measured = 0, unknown = 0 }
   local before = C.lib.lg_threads()
   for _, entry in ipairs(jobs) do
     local kind = kind_of(entry)
@@ -101,10 +111,11 @@ function estimate.of(dir, plan, jobs, done, threads)
       known[kind] = counts[kind] and sums[kind] / counts[kind] or try_to_measure(plan, entry) or false
     end
     local how = not known[kind] and "unknown" or counts[kind] and "stored" or "measured"
-    result[how], result.total = result[how] + 1, result.total + (known[kind] or 0)
+    result[how], left[entry.run] = result[how] + 1, known[kind] and known[kind] * share_left(dir, entry)
+    result.total = result.total + (left[entry.run] or 0)
   end
   C.check(C.lib.lg_init(before))
-  function result.of(entry) return known[kind_of(entry)] or nil end
+  function result.of(entry) return left[entry.run] or nil end
   return result
 end
 

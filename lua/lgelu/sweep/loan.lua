@@ -1,6 +1,7 @@
 --- Runs that another sweep beside this one has done already: they are copied, not trained again. The same name means
 -- the same recipe and seed, since a run's name holds its hash. Called by lgelu.sweep before it starts anything.
 local C = require("lgelu.C")
+local errors = require("lgelu.errors")
 local folder = require("lgelu.sweep.folder")
 local lfs = require("lfs")
 local store = require("lgelu.store")
@@ -21,7 +22,8 @@ local function copy(from, to)
       C.check(C.lib.lg_file_replace(beside .. "/" .. name, content, #content))
     end
   end
-  return os.rename(beside, to)
+  local ok, message = os.rename(beside, to)
+  if not ok then errors.fail("%s", message) end
 end
 
 -- Folders of other sweeps beside this one, sorted.
@@ -29,6 +31,7 @@ local function neighbours(dir)
   local parent, own = dir:match("^(.*)/([^/]+)/*$")
   parent, own = parent or ".", own or dir
   local list = {}
+  if lfs.attributes(parent, "mode") ~= "directory" then return list end -- of a preview
   for name in lfs.dir(parent) do
     if name ~= own and name:sub(1, 1) ~= "." and folder.exists(parent .. "/" .. name) then
       list[#list + 1] = parent .. "/" .. name
@@ -45,20 +48,27 @@ local function is_done(path, entry)
   return ok and found:status() == "done" and found.attrs.hash == entry.hash
 end
 
---- Copies what is missing in a sweep's folder and done in another.
--- @return folder of another sweep → how many runs were taken over from it
-function loan.take(dir, plan)
-  local taken, others = {}, neighbours(dir)
+--- What is missing in a sweep's folder and done in another.
+-- @return run → its folder in the other sweep; folder of another sweep → how many runs it has
+function loan.find(dir, plan)
+  local found, counts, others = {}, {}, neighbours(dir)
   for _, entry in ipairs(plan.runs) do
     for _, other in ipairs(folder.status(dir, plan, entry) == "missing" and others or {}) do
       local from = folder.run_dir(other, entry.run)
-      if is_done(from, entry) and copy(from, folder.run_dir(dir, entry.run)) then
-        taken[other] = (taken[other] or 0) + 1
-        break
+      if not found[entry.run] and is_done(from, entry) then
+        found[entry.run], counts[other] = from, (counts[other] or 0) + 1
       end
     end
   end
-  return taken
+  return found, counts
+end
+
+--- Copies all that `find` finds.
+-- @return folder of another sweep → how many runs were taken over from it
+function loan.take(dir, plan)
+  local found, counts = loan.find(dir, plan)
+  for run, from in pairs(found) do copy(from, folder.run_dir(dir, run)) end
+  return counts
 end
 
 return loan

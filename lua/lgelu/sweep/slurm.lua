@@ -1,7 +1,7 @@
 --- A sweep on a cluster: one job array of Slurm, a task for each run that is to be done, all in the sweep's folder on a
 -- disk that the nodes share. A task is the same process as on one machine (sweep/cell.lua), and the state of the sweep
--- is read from the same files. What it is not: a scheduler; partition, account and time limit are sbatch's own variables
--- (SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_TIMELIMIT).
+-- is read from the same files. What it is not: a scheduler; partition, account and time limit are sbatch's own
+-- variables (SBATCH_PARTITION, SBATCH_ACCOUNT, SBATCH_TIMELIMIT).
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local folder = require("lgelu.sweep.folder")
