@@ -338,7 +338,10 @@ describe("--vnnlib", function()
     assert.are.same({ 3, 2, 1 }, { p.inputs, p.outputs, select(2, text:gsub("; a b\n", "")) })
     assert.is_nil(text:find("%d[eE][-+]?%d"))
     assert.is_true(math.abs(p.low[1] - 9.9e-8) < 1e-15 and math.abs(p.high[1] - 1.01e-7) < 1e-15)
-    assert.is_true(p.high[2] == -2.5 and p.low[3] == 12345678)
+    assert.is_true(p.high[2] == -2.5 + 1e-9 and p.low[3] == 12345678 - 1e-9)
+    local third = 1 / 3 -- and a radius that fewer digits would lose
+    p = vnnlib.read(require("lgelu.export.vnnlib").text({ third }, 1, 1e-15, 2, nil, nil, {}))
+    assert.are.same({ { third - 1e-15 }, { third + 1e-15 } }, { p.low, p.high })
   end)
 end)
 

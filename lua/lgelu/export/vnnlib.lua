@@ -11,12 +11,14 @@ local vnnlib = {}
 
 local SECONDS = 300 -- what instances.csv allows a verifier for each, as most of VNN-COMP's do
 
--- A decimal without an exponent, which SMT-LIB does not have; nine digits name a float32.
+-- A decimal without an exponent, which SMT-LIB does not have, that reads back as the same number: a box that is
+-- rounded could leave its own sample out.
 local function decimal(v)
-  local text = ("%.9g"):format(v)
-  if text:find("e", 1, true) then text = (("%.30f"):format(v):gsub("0+$", "")) end
-  if not text:find(".", 1, true) then text = text .. ".0" end
-  return (text:gsub("%.$", ".0"))
+  for places = 1, 40 do
+    local text = ("%%.%df"):format(places):format(v)
+    if tonumber(text) == v then return text end
+  end
+  return ("%.40f"):format(v) -- off by less than 1e-40
 end
 
 --- The text of one property.
