@@ -339,6 +339,12 @@ void lg_loader_free(lg_loader *l);
  * are mirrored left to right; a square of cutout pixels a side around a random pixel becomes 0 after normalization. 0:
  * that change is off. Before the first start. */
 lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout);
+/* Random erasing: with probability p a rectangle of 2 to 33 % of an image becomes standard normal noise (after
+ * normalization). Mixup, alpha in (0, 1]: a row becomes share·row + (1 − share)·another row of the index, share drawn
+ * from Beta(alpha, alpha), and has the other's label with probability 1 − share. Both are functions of (seed, epoch,
+ * row); 0 switches them off. Before the first start. */
+lg_status lg_loader_erase(lg_loader *l, double p);
+lg_status lg_loader_mix(lg_loader *l, double alpha);
 /* Random windows of a text: x and y are ids i32 [N, T] with equal strides; from now on row r of an epoch is what starts
  * at element f(seed, epoch, r) in [0, starts) of x and of y, whatever lies at r itself. Before the first start. */
 lg_status lg_loader_windows(lg_loader *l, int64_t starts);

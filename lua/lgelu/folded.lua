@@ -215,6 +215,7 @@ function rules.add(w, id, inputs) return emit(w, id, "add", inputs) end
 function rules.channels_last(w, id, inputs) return emit(w, id, "channels_last", { inputs[1] }) end
 function rules.global_pool(w, id, inputs) return emit(w, id, "global_pool", { inputs[1] }) end
 function rules.dropout(w, id, inputs) return alias(w, id, inputs[1]) end
+function rules.drop_rows(w, id, inputs) return alias(w, id, inputs[1]) end
 rules.max_pool, rules.avg_pool = pool, pool
 
 -- flatten and reshape: a sample's elements stay its own.

@@ -4,7 +4,7 @@
 -- node }.
 local errors = require("lgelu.errors")
 
-local NAMES = { "mlp", "cnn", "resnet", "vit", "gpt", "encoder" }
+local NAMES = { "mlp", "cnn", "resnet", "vit", "gpt", "encoder", "ffn" }
 
 local models = {}
 

@@ -13,7 +13,10 @@ enum {
   LG_STREAM_SPLIT,
   LG_STREAM_DATA,
   LG_STREAM_AUGMENT,
-  LG_STREAM_USER
+  LG_STREAM_USER,
+  LG_STREAM_ERASE,
+  LG_STREAM_NOISE,
+  LG_STREAM_MIX
 };
 static inline uint64_t lg_stream(uint32_t use, uint32_t number) { return (uint64_t)use << 32 | number; }
 

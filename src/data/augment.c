@@ -1,9 +1,12 @@
-/* augment.c: random crop, horizontal flip and cutout of one image. Called by loader.c.
+/* augment.c: random crop, horizontal flip, cutout and erasing of one image. Called by loader.c.
  * Sources: crop after padding and flip as in He, Zhang, Ren, Sun, "Deep residual learning for image recognition", 2016,
  * section 4.2, with a black border; cutout: DeVries and Taylor, "Improved regularization of convolutional neural
- * networks with cutout", 2017: the square's centre is any pixel, and what lies outside the image is cut off. */
+ * networks with cutout", 2017: the square's centre is any pixel, and what lies outside the image is cut off; erasing:
+ * Zhong, Zheng, Kang, Li, Yang, "Random erasing data augmentation", 2020: a rectangle of 2 to 33 % of the image's area,
+ * its sides' ratio from 0.3 to 1/0.3, wholly inside, becomes noise. */
 #include "augment.h"
 #include "../core/rng.h"
+#include <math.h>
 
 enum { MOST_SIDE = 1 << 15 }; /* pixels are drawn by 32 bits */
 
@@ -16,6 +19,8 @@ typedef struct {
 
 /* A whole number in [0, bound) from 32 random bits; no result is likelier than another by more than bound/2^32. */
 static int64_t below(uint32_t bits, int64_t bound) { return (int64_t)((uint64_t)bits * (uint64_t)bound >> 32); }
+
+static double uniform(uint32_t bits) { return bits * 0x1p-32; }
 
 static int64_t clip(int64_t v, int64_t high) { return v < 0 ? 0 : v > high ? high : v; }
 
@@ -66,6 +71,40 @@ static void plane(float *to, const char *from, int32_t dtype, lg_affine affine, 
   }
 }
 
+/* The rectangle of one image, rows top..bottom−1 and columns left..right−1; 0: none. Ratios are drawn evenly on a
+ * logarithmic scale; a rectangle that does not fit is drawn again, at most ten times. */
+static int32_t rectangle(draw *d, const lg_augment *a, uint64_t seed, uint64_t epoch, int64_t row) {
+  enum { TRIES = 10, BLOCKS = TRIES + 1 };
+  const double least = 0.02, most = 0.33, flattest = 0.3;
+  uint32_t bits[4];
+  uint64_t stream = lg_stream(LG_STREAM_ERASE, (uint32_t)epoch), at = (uint64_t)row * BLOCKS;
+  lg_philox(bits, seed, stream, at);
+  if (uniform(bits[0]) >= a->erase) return 0;
+  for (uint64_t try = 1; try <= TRIES; try++) {
+    lg_philox(bits, seed, stream, at + try);
+    double area = (least + (most - least) * uniform(bits[0])) * (double)(a->height * a->width);
+    double ratio = exp(log(flattest) * (1 - 2 * uniform(bits[1])));
+    int64_t h = llrint(sqrt(area * ratio)), w = llrint(sqrt(area / ratio));
+    if (h < 1 || w < 1 || h >= a->height || w >= a->width) continue;
+    d->top = below(bits[2], a->height - h + 1);
+    d->left = below(bits[3], a->width - w + 1);
+    d->bottom = d->top + h;
+    d->right = d->left + w;
+    return 1;
+  }
+  return 0;
+}
+
+static void erase(float *to, const lg_rows *x, const lg_augment *a, uint64_t seed, uint64_t epoch, int64_t row) {
+  draw d = {0};
+  if (!rectangle(&d, a, seed, epoch, row)) return;
+  uint64_t stream = lg_stream(LG_STREAM_NOISE, (uint32_t)epoch), first = (uint64_t)(row * x->width);
+  for (int64_t at = 0; at < x->width; at += a->height * a->width)
+    for (int64_t i = d.top; i < d.bottom; i++)
+      for (int64_t k = at + i * a->width + d.left; k < at + i * a->width + d.right; k++)
+        to[k] = (float)lg_rng_normal(seed, stream, first + (uint64_t)k);
+}
+
 void lg_augment_row(float *to, const void *from, const lg_rows *x, const lg_affine *affine, const lg_augment *a,
                     uint64_t seed, uint64_t epoch, int64_t row) {
   draw d = draw_of(a, seed, epoch, row);
@@ -74,6 +113,7 @@ void lg_augment_row(float *to, const void *from, const lg_rows *x, const lg_affi
     plane(to + at, (const char *)from + at * bytes, x->dtype, affine[at / x->channel_size], a, &d);
     for (int64_t i = d.top; i < d.bottom; i++) fill(to + at + i * a->width + d.left, d.right - d.left, 0.0f);
   }
+  if (a->erase > 0) erase(to, x, a, seed, epoch, row);
 }
 
 lg_status lg_augment_init(lg_augment *out, int32_t dtype, int32_t rank, const int64_t *shape, int32_t crop,

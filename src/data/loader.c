@@ -25,6 +25,8 @@ struct lg_loader {
   lg_affine *affine;                                  /* [max(channels, 1)] */
   lg_augment augment;
   bool augmented;
+  double mixup;         /* > 0: α of Beta(α, α), the share of a row in what it becomes */
+  float *partner;       /* [x.width], for mixup */
   int64_t starts;       /* > 0: a row is a window at a random one of so many places */
   uint64_t seed, epoch; /* of the present epoch, for augmentation and windows */
   int64_t n, batch, batches;
@@ -47,20 +49,56 @@ static int64_t window_start(const lg_loader *l, int64_t row) {
   return (int64_t)((unsigned __int128)draw * (uint64_t)l->starts >> 64);
 }
 
+/* One row of x, by itself. */
+static void put_row(float *to, const lg_loader *l, int64_t row) {
+  const char *from = l->x.data + row * l->x.stride_bytes;
+  if (l->augmented)
+    lg_augment_row(to, from, &l->x, l->affine, &l->augment, l->seed, l->epoch, row);
+  else
+    lg_gather_row(to, from, &l->x, l->affine);
+}
+
+/* A draw from Beta(α, α), α ≤ 1, by Jöhnk's method (1964): pairs (u^(1/α), v^(1/α)) until their sum is at most 1. */
+static double beta(const lg_loader *l, uint64_t stream, uint64_t row) {
+  enum { TRIES = 64 }; /* the chance that all fail is below (1 − π/4)^64 */
+  for (uint64_t try = 1; try < TRIES; try++) {
+    double pair[2];
+    lg_rng_uniform_pair(pair, l->seed, stream, row * TRIES + try);
+    double a = pow(pair[0], 1 / l->mixup), c = pow(pair[1], 1 / l->mixup);
+    if (a + c <= 1 && a + c > 0) return a / (a + c);
+  }
+  return 1;
+}
+
+/* Mixup (Zhang, Cisse, Dauphin, Lopez-Paz 2018) of a row with another of the index. Labels stay whole numbers: the row
+ * has its own with the probability that is its share, and the other's otherwise, which is mixup's loss in expectation.
+ */
+static void mix_row(float *to, char *label, const lg_loader *l, int64_t row) {
+  uint64_t stream = lg_stream(LG_STREAM_MIX, (uint32_t)l->epoch);
+  double draws[2], share = beta(l, stream, (uint64_t)row);
+  lg_rng_uniform_pair(draws, l->seed, stream, (uint64_t)row * 64);
+  int64_t other = l->index[(int64_t)(draws[0] * (double)l->n)];
+  put_row(l->partner, l, other);
+  float mine = (float)share, rest = 1.0f - mine;
+  for (int64_t k = 0; k < l->x.width; k++) to[k] = mine * to[k] + rest * l->partner[k];
+  if (draws[1] >= share) memcpy(label, l->y.data + other * l->y.stride_bytes, (size_t)l->y.row_bytes);
+}
+
 static void fill(const lg_loader *l, int64_t b) {
   char *x = l->slot[b % SLOTS][0]->data, *y = l->slot[b % SLOTS][1]->data;
   int64_t x_bytes = l->x.width * (l->x.dtype == LG_U8 ? (int64_t)sizeof(float) : lg_dtype_bytes(l->x.dtype));
   int64_t first = b * l->batch, rows = l->n - first < l->batch ? l->n - first : l->batch;
   for (int64_t i = 0; i < rows; i++) {
     int64_t row = l->order[first + i];
-    int64_t start = l->starts ? window_start(l, row) : row * l->x.stride;
-    const char *from = l->x.data + start * lg_dtype_bytes(l->x.dtype);
-    if (l->augmented)
-      lg_augment_row((float *)(x + i * x_bytes), from, &l->x, l->affine, &l->augment, l->seed, l->epoch, row);
-    else
-      lg_gather_row(x + i * x_bytes, from, &l->x, l->affine);
-    if (!l->starts) start = row * l->y.stride;
-    memcpy(y + i * l->y.row_bytes, l->y.data + start * lg_dtype_bytes(l->y.dtype), (size_t)l->y.row_bytes);
+    if (l->starts) {
+      int64_t start = window_start(l, row) * (int64_t)sizeof(int32_t);
+      memcpy(x + i * x_bytes, l->x.data + start, (size_t)l->x.row_bytes);
+      memcpy(y + i * l->y.row_bytes, l->y.data + start, (size_t)l->y.row_bytes);
+      continue;
+    }
+    put_row((float *)(x + i * x_bytes), l, row);
+    memcpy(y + i * l->y.row_bytes, l->y.data + row * l->y.stride_bytes, (size_t)l->y.row_bytes);
+    if (l->mixup > 0) mix_row((float *)(x + i * x_bytes), y + i * l->y.row_bytes, l, row);
   }
 }
 
@@ -122,6 +160,7 @@ void lg_loader_free(lg_loader *l) {
   lg_release(l->affine);
   lg_release(l->index);
   lg_release(l->order);
+  lg_release(l->partner);
   lg_release(l);
 }
 
@@ -215,8 +254,33 @@ static lg_status check_alive(const lg_loader *l) {
 lg_status lg_loader_augment(lg_loader *l, int32_t crop, int32_t flip, int32_t cutout) {
   LG_TRY(check_alive(l));
   if (l->started) return lg_fail(LG_ESTATE, "augmentation is chosen before the loader is started");
+  double erase = l->augment.erase;
   LG_TRY(lg_augment_init(&l->augment, l->x.dtype, l->x_rank, l->x_shape, crop, flip, cutout));
-  l->augmented = crop || flip || cutout;
+  l->augment.erase = erase;
+  l->augmented = crop || flip || cutout || erase > 0;
+  return LG_OK;
+}
+
+lg_status lg_loader_erase(lg_loader *l, double p) {
+  LG_TRY(check_alive(l));
+  if (l->started) return lg_fail(LG_ESTATE, "erasing is chosen before the loader is started");
+  if (!(p >= 0 && p <= 1)) return lg_fail(LG_EARG, "p = %g, expected a probability", p);
+  const lg_augment *a = &l->augment;
+  LG_TRY(lg_augment_init(&l->augment, l->x.dtype, l->x_rank, l->x_shape, a->crop, a->flip, a->cutout));
+  l->augment.erase = p;
+  l->augmented = l->augmented || p > 0;
+  return LG_OK;
+}
+
+lg_status lg_loader_mix(lg_loader *l, double alpha) {
+  LG_TRY(check_alive(l));
+  if (l->started) return lg_fail(LG_ESTATE, "mixup is chosen before the loader is started");
+  if (!(alpha >= 0 && alpha <= 1)) return lg_fail(LG_EARG, "alpha = %g, expected 0 to 1", alpha);
+  if ((l->x.dtype != LG_U8 && l->x.dtype != LG_F32) || l->y.dtype != LG_I32 || l->y.width != 1)
+    return lg_fail(LG_ESHAPE, "only rows of numbers (u8 or f32) with one label each can be mixed");
+  if (!l->partner) l->partner = lg_alloc((size_t)l->x.width * sizeof *l->partner);
+  if (!l->partner) return lg_fail(LG_EMEM, "cannot allocate a row of %lld numbers", (long long)l->x.width);
+  l->mixup = alpha;
   return LG_OK;
 }
 

@@ -28,6 +28,7 @@
   X(reshape, "the same elements in another shape")                                                                     \
   X(flatten, "all dimensions from an axis on become one")                                                              \
   X(dropout, "zeroes elements with probability p in training and scales the others by 1/(1-p)")                        \
+  X(drop_rows, "zeroes rows of axis 0 with probability p in training and scales the others by 1/(1-p)")                \
   X(one_hot, "labels i32[…] → […, classes] of 0 and 1")                                                                \
   X(softmax_xent, "mean cross-entropy of softmax(logits[…, k]) against labels i32[…], a float64 scalar")               \
   X(mse, "mean of (x - y)², a float64 scalar")                                                                         \

@@ -67,7 +67,7 @@ describe("every key of a recipe", function()
       if not name then return end
       local t = { data = { source = "moons" }, model = { arch = "mlp" } }
       local section = schema.section(name)
-      t[name] = { [section.variant] = variant, path = variant == "idx" and "x" or nil }
+      t[name] = { [section.variant] = variant, path = (variant == "idx" or variant == "csv") and "x" or nil }
       local ok, e = pcall(recipe.from_table, t, { overrides = { key .. "={{}}" } })
       if entry.type ~= "string" or entry.choices then
         assert.is_false(ok, key)

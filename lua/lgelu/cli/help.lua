@@ -95,7 +95,7 @@ section gate. Each layer takes a node and returns one; a + b adds two. Layers:
   dropout(x, p)  bias(x)  add(a, b)  flatten(x)  reshape(x, shape)  max_pool(x, kernel)  avg_pool(x, kernel)
   global_pool(x)  mul(a, b)  concat({a, b}, axis)  slice(x, axis, start, length)  batch_matmul(a, b)
   embedding(ids, entries, width)  positions(x)  class_token(x)  attention(x, { heads = 4 })  layer_norm(x)  rms_norm(x)
-  token_lengths(ids)  token_mean(x, lengths)  scope(name, function)
+  drop_rows(x, p)  token_lengths(ids)  token_mean(x, lengths)  scope(name, function)
 ]]
 
 -- Every op with its inputs and attributes, straight from the engine's tables.

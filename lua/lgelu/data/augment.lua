@@ -14,6 +14,10 @@ augment.schema = {
     doc = "Training: mirror half of the images, drawn at random, left to right." },
   { key = "cutout", type = "integer", default = 0, min = 0, max = 1024, example = "data.cutout=8",
     doc = "Training: side of a square at a random place that becomes the channels' mean; 0: none." },
+  { key = "erase", type = "number", optional = true, min = 0, max = 1, example = "data.erase=0.25",
+    doc = "Training: probability that a rectangle of 2 to 33 % of an image becomes noise (random erasing)." },
+  { key = "mixup", type = "number", optional = true, exclusive_min = 0, max = 1, example = "data.mixup=0.8",
+    doc = "Training: α of mixup: each image is mixed with another, shares from Beta(α, α), labels drawn by them." },
 }
 
 --- entries with the keys above behind them: the schema of a source of images.

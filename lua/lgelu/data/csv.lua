@@ -29,7 +29,7 @@ csv.schema = {
     doc = "Whether the first row holds the columns' names." },
   { key = "skip", type = "integer", default = 0, min = 0, example = "data.skip=1",
     doc = "Lines in front of the table that are left out." },
-  { key = "missing", type = "string", default = "? NA NaN", example = "data.missing=-999",
+  { key = "missing", type = "string|number", default = "? NA NaN", example = "data.missing=-999",
     doc = "Marks of missing values, with blanks between; an empty field is always missing." },
   { key = "label", type = "string|integer", default = "last", example = "data.label=species",
     doc = "Column of the class, by its name or number; last: the last column." },
@@ -82,7 +82,7 @@ function csv.line(t, row) return tonumber(lib.lg_csv_line(t.handle, row - 1)) en
 
 local function options_of(config, path)
   local marks, delimiter = {}, DELIMITERS[config.delimiter]
-  for mark in config.missing:gmatch("%S+") do marks[#marks + 1] = mark end
+  for mark in tostring(config.missing):gmatch("%S+") do marks[#marks + 1] = mark end
   if not delimiter then delimiter = (path:match("%.tsv$") or path:match("%.tsv%.gz$")) and "\t" or "," end
   return {
     delimiter = delimiter, quoting = config.quoting, header = config.header, skip = config.skip, missing = marks,

@@ -96,7 +96,8 @@ local function treat_images(set, config)
   for _, part in ipairs(config.pad > 0 and { set.train, set.test } or {}) do
     part.x = augment.padded(part.x, config.pad)
   end
-  set.augment = { crop = config.crop, flip = config.flip, cutout = config.cutout }
+  set.augment = { crop = config.crop, flip = config.flip, cutout = config.cutout, erase = config.erase,
+    mixup = config.mixup }
 end
 
 --- Loads a data set.

@@ -99,6 +99,8 @@ function loader.new(set, name, index, given)
   if changes and (changes.crop > 0 or changes.flip or changes.cutout > 0) then
     check(lib.lg_loader_augment(owned, changes.crop, changes.flip and 1 or 0, changes.cutout))
   end
+  if changes and changes.erase then check(lib.lg_loader_erase(owned, changes.erase)) end
+  if changes and changes.mixup then check(lib.lg_loader_mix(owned, changes.mixup)) end
   if options.augment and set.windows then check(lib.lg_loader_windows(owned, set.windows.starts)) end
   return setmetatable({
     handle = owned, count = n, batch = options.batch, shuffle = options.shuffle,

@@ -27,19 +27,35 @@ function blocks.schema_with(defaults, more)
   return list
 end
 
-local function dropped(nn, x, p) return p > 0 and nn:dropout(x, p) or x end
+--- Stochastic depth's key, for the models that have it. Optional, so that recipes without it keep their hash.
+blocks.drop_path = { key = "drop_path", type = "number", optional = true, min = 0, exclusive_max = 1,
+  example = "model.drop_path=0.1",
+  doc = "Stochastic depth: probability that a sample skips what a block's parts add in training, rising from 0 in the "
+    .. "first block to this in the last." }
+
+--- That probability in block i of depth.
+function blocks.drop_path_of(options, i)
+  return (options.drop_path or 0) * (i - 1) / math.max(options.depth - 1, 1)
+end
+
+local function dropped(nn, x, o)
+  if o.dropout > 0 then x = nn:dropout(x, o.dropout) end
+  if (o.drop_path or 0) > 0 then x = nn:drop_rows(x, o.drop_path) end
+  return x
+end
 
 --- One block: x + attention(norm(x)), then x + feed-forward(norm(x)).
--- @param o  { width, heads, expansion, dropout = of the model's options, causal =, lengths = node, init = of the
+-- @param o  { width, heads, expansion, dropout = of the model's options, causal =, lengths = node, drop_path =
+--   probability of this block (0), init = of the
 --   weights, out_init = of those that write into the residual stream }
 function blocks.block(nn, x, o)
   local y = nn:attention(nn:layer_norm(x, { name = "norm1" }), { name = "attention", heads = o.heads,
     causal = o.causal, dropout = o.dropout, lengths = o.lengths, init = o.init, out_init = o.out_init })
-  x = nn:add(x, dropped(nn, y, o.dropout), { name = "sum1" })
+  x = nn:add(x, dropped(nn, y, o), { name = "sum1" })
   y = nn:linear(nn:layer_norm(x, { name = "norm2" }), math.floor(o.width * o.expansion + 0.5),
     { name = "up", init = o.init })
   y = nn:linear(nn:gate(y, { name = "gate" }), o.width, { name = "down", init = o.out_init or o.init })
-  return nn:add(x, dropped(nn, y, o.dropout), { name = "sum2" })
+  return nn:add(x, dropped(nn, y, o), { name = "sum2" })
 end
 
 return blocks

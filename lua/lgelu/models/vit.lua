@@ -12,6 +12,7 @@ return {
   schema = blocks.schema_with({ width = 192, depth = 12, heads = 3 }, {
     { key = "patch", type = "integer", default = 4, min = 1, max = 1024, example = "model.patch=2",
       doc = "Height and width of a patch in pixels; they divide those of the image." },
+    blocks.drop_path,
   }),
   build = function(nn, x, options, info)
     local p, h, w = options.patch, x.shape[3], x.shape[4]
@@ -26,7 +27,7 @@ return {
     for i = 1, options.depth do
       x = nn:scope("block" .. i, function()
         return blocks.block(nn, x, { width = options.width, heads = options.heads, expansion = options.expansion,
-          dropout = options.dropout, init = INIT })
+          dropout = options.dropout, drop_path = blocks.drop_path_of(options, i), init = INIT })
       end)
     end
     x = nn:reshape(nn:slice(x, 1, 0, 1, { name = "class" }), { options.width }, { name = "class_row" })

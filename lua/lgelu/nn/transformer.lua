@@ -103,6 +103,12 @@ return function(builder, kit)
     return y
   end
 
+  --- Stochastic depth: in training each sample is zeroed as a whole with probability p, the others scaled by 1/(1-p).
+  function builder:drop_rows(x, p, options)
+    need_node(self, x, "drop_rows")
+    return self:op("drop_rows", { x }, { p = p }, path(self, "drop_rows", options and options.name))
+  end
+
   --- How many tokens of each sequence count: ids i32[batch, tokens] → i32[batch], for attention and token_mean.
   -- @param options  { pad = id behind the tokens that count (0), name = }
   function builder:token_lengths(ids, options)
