@@ -30,7 +30,7 @@ local function own_words(words, run)
   return full
 end
 
---- The recipe that goes on from a finished run of λ-GELU gates and hardens it.
+--- The recipe that goes on from a finished run of λ-GELU gates and hardens it; GELU is one of fixed λ = 1.
 -- Epochs: a quarter of the parent's, rounded up; hardening.from: 0. Optimizer and schedule: the parent's, begun anew.
 -- The hash covers the parent's hash and seed.
 -- @param name   the parent: folder, run.h5, or the beginning of a name under runs/
@@ -42,15 +42,16 @@ function harden.derive(name, words)
   local run = store.open(store.resolve(name))
   local weights = run:weights()
   local path, kind = trained.checkpoint(run, weights), run:config().gate.kind
-  if kind ~= "lambda_gelu" then
-    errors.usage("%s: its gates are %s and have no λ: only a run with gate.kind = lambda_gelu can be hardened", run.dir,
-      kind)
+  if kind ~= "lambda_gelu" and kind ~= "gelu" then
+    errors.usage("%s: its gates are %s and have no λ: only a run with gate.kind = lambda_gelu or gelu can be hardened",
+      run.dir, kind)
   end
   local resolved = recipe.from_stored(run.attrs.config, run.attrs.recipe, run.path, {
     overrides = own_words(words, run),
     change = function(t)
       t.name = t.name:gsub("_hardened$", "") .. "_hardened"
       t.train.epochs = math.ceil(t.train.epochs / 4)
+      if kind == "gelu" then t.gate = { kind = "lambda_gelu", learn = false, lambda = 1 } end
       t.hardening = { from = 0, parent = ("%s-s%d"):format(run.attrs.hash, run.attrs.seed) }
     end,
   })

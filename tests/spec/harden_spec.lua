@@ -82,6 +82,18 @@ describe("a finished run", function()
     assert.same({ TARGET }, new.net:lambdas())
   end)
 
+  it("of GELU is hardened as one of λ-GELU whose λ is fixed at 1, with the same bits", function()
+    local gelu = parent("gelu", "mlp", '{ kind = "gelu" }')
+    local fixed = parent("fixed", "mlp", '{ learn = false, lambda = 1 }')
+    local a, b = go("gelu_hard", gelu), go("fixed_hard", fixed)
+    assert.same({ 1, 1 }, a:gates().lambda[1])
+    assert.same({ TARGET, TARGET }, a:gates().lambda[3])
+    local x, y = trained.open(a.dir), trained.open(b.dir)
+    for _, p in ipairs(x.net.params) do
+      assert.same(y.net:tensor(p.name):totable(), x.net:tensor(p.name):totable(), p.name)
+    end
+  end)
+
   it("has a hash of its own, by parent and seed, whatever the parent's folder is", function()
     local a = harden.derive(learned, { "epochs=1" })
     local b = harden.derive(parent("copy", "mlp", '{ t = 0.1, c = 3, init = function(l) return 1 + l / 4 end }'),
@@ -131,7 +143,7 @@ describe("a finished run", function()
     has(fails("usage", harden.derive, learned, { "epochs=1", "train.epochs=2" }), "train.epochs is given twice")
     has(fails("usage", harden.derive, learned, { "hardening.schedule=none" }), "hardening.schedule: found none, "
       .. "expected a shape")
-    has(fails("usage", harden.derive, parent("plain", "mlp", '{ kind = "gelu" }')), "gates are gelu and have no λ")
+    has(fails("usage", harden.derive, parent("plain", "mlp", '{ kind = "silu" }')), "gates are silu and have no λ")
     local stopped = parent("stopped", "mlp", "{}")
     local run = store.reopen(stopped)
     run:update(function(file) file:set_attr("/", "status", "stopped") end)

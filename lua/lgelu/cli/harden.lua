@@ -8,7 +8,8 @@ local harden = {}
 harden.summary = "Fine-tune a finished run while its λ rise to a target: a new run, ready for ReLU."
 
 function harden.setup(parser)
-  parser:argument("parent", "The finished run: its folder, run.h5 or the beginning of a name under runs/.")
+  parser:argument("parent", "The finished run, of λ-GELU gates or of GELU (λ = 1): its folder, run.h5 or the beginning "
+    .. "of a name under runs/.")
   parser:argument("overrides", "epochs=N (default: a quarter of the run's, rounded up), or key=value of the sections "
     .. "hardening, optimizer, schedule and train, such as hardening.order=forward."):argname("<key=value>"):args("*")
   args.training(parser, "Folder of the new run; default runs/<name>_hardened-<hash>-s<seed>.")
