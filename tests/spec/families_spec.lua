@@ -1,6 +1,6 @@
---- A tiny ViT, a tiny GPT and a tiny encoder through the verbs of the program, one after another as a user would: run, show, harden,
--- swap, certify, export, repl, figure, compare. What each verb does is tested elsewhere, on MLPs and CNNs; here is that
--- none of them takes the kind of model or of data for granted, and that they agree about one run.
+--- A tiny ViT, a tiny GPT and a tiny encoder through the verbs of the program, one after another as a user would: run,
+-- show, harden, swap, certify, export, repl, figure, compare. What each verb does is tested elsewhere, on MLPs and on
+-- CNNs; here is that none of them takes the kind of model or of data for granted, and that they agree about one run.
 local folders = require("tests.spec.support.folders")
 local runs = require("tests.spec.support.runs")
 local store = require("lgelu.store")
