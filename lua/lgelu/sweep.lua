@@ -222,8 +222,8 @@ end
 
 --- Runs what is not done yet of a plan.
 -- @param plan     from sweep.load
--- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean, engine =
---   "local" (default; returns when all is done) or "slurm" (submits a job array and returns) }
+-- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean, engine
+--   = "local" (default; returns when all is done) or "slurm" (submits a job array and returns) }
 -- @return exit status 0. Raises: fail (1) when runs failed, with the message of each; interrupted (130) after Ctrl-C
 function sweep.run(plan, options)
   local dir = options.out or sweep.folder(plan)

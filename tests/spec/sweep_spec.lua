@@ -149,6 +149,7 @@ describe("a sweep file", function()
     assert.is_truthy(refusal(body, { overrides = { "grid=1" } }):find("stands in the sweep's file", 1, true))
     assert.is_truthy(refusal(body, { overrides = { "recipe=moon" } }):find("did you mean 'moons'?", 1, true))
     assert.is_truthy(refusal(body, { overrides = { "gate.c=1", "gate.kin=1" } }):find("gate.kind", 1, true))
+    assert.is_truthy(refusal(body, { overrides = { "name=../up" } }):find("name: found '../up', expected", 1, true))
     assert.are.equal("command line: gate.t: what the sweep varies, at s.lua:2",
       refusal(body, { overrides = { "gate.t=2" } }))
     assert.is_truthy(refusal(body, { budget = "huge" }):find("budget 'huge'", 1, true))

@@ -298,6 +298,10 @@ function file.plan(source, name, opts)
   local budget = take_budget(self, opts.budget)
   local words = take_words(self, opts.overrides, opts.seed)
   self.says.name = self.says.name or name:match("([^/]*)$"):gsub("%.lua$", "")
+  if not self.says.name:find("^[%w_][%w_.%-]*$") then
+    errors.usage("%s: name: found '%s', expected letters, digits, '_', '.', '-', not '.' or '-' at its start",
+      self.where(self.path.name or "return"), self.says.name)
+  end
   self.says.seeds = self.says.seeds or { 1 }
   if #self.says.seeds == 0 then errors.usage("%s: seeds: found an empty list", self.where(self.path.seeds)) end
   local cells, axes = all_cells(self, opts.budget)
