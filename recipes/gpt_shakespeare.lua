@@ -2,6 +2,7 @@
 --   lgelu run gpt_shakespeare                              4 blocks of width 128, 2330 steps: the desk budget
 --   lgelu run gpt_shakespeare gate.kind=relu               the same with another activation
 --   lgelu run gpt_shakespeare data.path=novel.txt          another text
+--   lgelu repl RUN -e 'generate("ROMEO:")'               goes on with a text, once the run is done
 --   lgelu run gpt_shakespeare data.source=synthetic_text   without any file
 -- Without the file: lgelu data get tinyshakespeare.
 return {

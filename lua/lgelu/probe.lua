@@ -48,6 +48,29 @@ function Probe:score(part)
   return score, loss
 end
 
+--- A text that the network, as it is now, goes on with.
+-- @param text         what it begins with, of tokens that the run knows
+-- @param n            tokens to add, default 200
+-- @param temperature  0 to 100, default 0.8: the logits are divided by it; 0: always the likeliest token
+-- @param seed         of the draws, default 0
+-- @return the text with its beginning
+function Probe:generate(text, n, temperature, seed)
+  if type(text) ~= "string" then
+    errors.usage("generate: the text is a %s, expected a string to begin with", type(text))
+  end
+  local function number(value, default, low, high, what)
+    value = value == nil and default or value
+    if type(value) ~= "number" or not (value >= low and value <= high) then
+      errors.usage("generate: %s = %s, expected a number from %g to %g", what, tostring(value), low, high)
+    end
+    return value
+  end
+  return require("lgelu.generate").texts(self.net, self.t.set, {
+    text = text, n = math.floor(number(n, 200, 0, 1e6, "n")), seed = number(seed, 0, 0, 2 ^ 53, "seed"),
+    temperature = number(temperature, 0.8, 0, 100, "temperature"),
+  })[1]
+end
+
 -- Changes -------------------------------------------------------------------------------------------------------------
 
 local function gate_states(net)

@@ -4,12 +4,14 @@ local C = require("lgelu.C")
 local data = require("lgelu.data")
 local errors = require("lgelu.errors")
 local folder = require("lgelu.train.folder")
+local generate = require("lgelu.generate")
 local harden = require("lgelu.train.harden")
 local network = require("lgelu.network")
 local optim = require("lgelu.optim")
 local profile = require("lgelu.profile")
 local progress = require("lgelu.progress")
 local states = require("lgelu.train.state")
+local tokens = require("lgelu.data.tokens")
 
 local lib, check = C.lib, C.check
 local train = {}
@@ -209,6 +211,21 @@ local function test(session)
   return score
 end
 
+local SAMPLES, SAMPLE_TOKENS = 3, 400
+
+-- What a language model writes at the end, into the run's folder: the weights must be those that stand for the run.
+local function write_samples(session, run, show)
+  if not generate.possible(session.set) then return end
+  local set, path, parts = session.set, run.dir .. "/samples.txt", {}
+  local first = tokens.text({ set.train.x[1][1] }, set.tokens.vocabulary, set.tokens.level)
+  local texts = generate.texts(session.net, set, { text = first, n = SAMPLE_TOKENS, samples = SAMPLES,
+    seed = session.seed })
+  for i, text in ipairs(texts) do parts[i] = ("--- sample %d\n%s\n"):format(i, text) end
+  local content = table.concat(parts)
+  check(lib.lg_file_replace(path, content, #content))
+  show:line("%d samples of %d tokens: %s", SAMPLES, SAMPLE_TOKENS, path)
+end
+
 -- The test set is touched here and nowhere else: once at the weights of the best validation score, which are the run's,
 -- and once at the last ones of a hardened run, which are that run's: an epoch before the last is not hard yet.
 local function finish_run(session, run, state, show)
@@ -216,10 +233,12 @@ local function finish_run(session, run, state, show)
   if session.hardening then
     hard = { epoch = session.epochs, val_score = select(2, train.evaluate(session.net, session.val)) }
     hard.test_score = test(session)
+    write_samples(session, run, show)
   end
   state.tested = true -- from here on the network holds the best weights, not the last
   states.load_parameters(run.dir .. folder.best, session)
   local best = { epoch = state.best_epoch, val_score = state.best_score, test_score = test(session) }
+  if not hard then write_samples(session, run, show) end
   run:set_best(best, hard)
   run:finish("done")
   local measure = session.net.measure

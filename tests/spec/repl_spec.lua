@@ -100,8 +100,8 @@ undo()]])
   end)
 
   it("says something of each name at hand", function()
-    for _, name in ipairs({ "help", "lg", "hardness", "probe", "set", "swap", "score", "undo", "sensitivity", "plot",
-      "train", "model", "data", "recipe" }) do
+    for _, name in ipairs({ "help", "lg", "hardness", "probe", "set", "swap", "score", "generate", "undo",
+      "sensitivity", "plot", "train", "model", "data", "recipe" }) do
       local status, text = runs.program("repl", "moons", "-e", ("help(%q)"):format(name))
       assert.are.same({ 0, name }, { status, text:sub(1, #name) })
     end

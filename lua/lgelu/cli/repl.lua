@@ -6,8 +6,8 @@ repl.summary = "Lua prompt with lg; runs -e CODE, or standard input when it is n
 
 function repl.setup(parser)
   parser:argument("target", "A run (its folder or name) or a recipe. Then run or recipe, model and data are there, and "
-    .. "functions that look at the network and change it, in memory only: hardness, probe, set, swap, score, undo, "
-    .. "sensitivity, plot, train.")
+    .. "functions that look at the network and change it, in memory only: hardness, probe, set, swap, score, generate, "
+    .. "undo, sensitivity, plot, train.")
     :args("?")
   parser:option("-e", "Run CODE and leave; may stand several times. An expression prints its value.")
     :argname("CODE"):count("*"):target("code")

@@ -37,8 +37,16 @@ Value: { before, after, drop, loss_before, loss_after }.]],
   {
     "score", 'score(["train" or "test"])', "the validation score of the network as it is",
     [[
-A share, 0 to 1, in evaluation mode; of the validation part unless another is named. score("test") looks at the test
-set, and says so: what is chosen by it cannot be measured with it any more.]],
+A share, 0 to 1, or bits or perplexity where that is the run's score (lower is better), in evaluation mode; of the
+validation part unless another is named. score("test") looks at the test set, and says so: what is chosen by it cannot
+be measured with it any more.]],
+  },
+  {
+    "generate", "generate(text[, n[, temperature[, seed]]])", "goes on with a text, where the run is of texts",
+    [[
+n: tokens to add (200). temperature: 0.8; 0 takes the likeliest token each time. The same seed (0) gives the same text,
+by the network as it is: after set, swap or train another one.
+Value: a string.]],
   },
   {
     "undo", "undo()", "takes the last set, swap or train back, to the bit",
@@ -78,7 +86,7 @@ end
 -- @treturn table list of { name, help, usage, text, value = function }
 function verbs.list(at_hand)
   local calls = {}
-  for _, name in ipairs({ "hardness", "probe", "set", "swap", "undo", "sensitivity", "train" }) do
+  for _, name in ipairs({ "hardness", "probe", "set", "swap", "generate", "undo", "sensitivity", "train" }) do
     calls[name] = function(...)
       local p = at_hand()
       return p[name](p, ...)

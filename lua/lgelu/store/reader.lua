@@ -4,7 +4,7 @@ local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local format = require("lgelu.store.format")
 local h5 = require("lgelu.h5")
-local scores = require("lgelu.score")
+local score_kinds = require("lgelu.score")
 local text = require("lgelu.store.text")
 
 local reader = {}
@@ -108,7 +108,7 @@ end
 
 --- What its scores are: one of lgelu.score.
 function Reader:score()
-  return scores.named(self.attrs.score)
+  return score_kinds.named(self.attrs.score)
 end
 
 --- Which of its weights stand for the run, wherever it is opened, swapped or exported: "best" (the epoch of the BVS),
