@@ -20,7 +20,10 @@ local function origin(t)
   for i, g in ipairs(t.net.gates) do
     names[i] = g.name
   end
-  local function add(key, value) list[#list + 1] = { key, type(value) == "string" and value or json.encode(value) } end
+  local function add(key, value) -- JSON has no word for infinity, as which a bound may come
+    local plain = type(value) == "string" or value == math.huge
+    list[#list + 1] = { key, plain and tostring(value) or json.encode(value) }
+  end
   add("lgelu_version", require("lgelu").version)
   add("run", tostring(attrs.name))
   add("run_hash", attrs.hash)

@@ -1,6 +1,7 @@
 --- trained.open: a stored run's network, with the score it had, its gates readable and changeable; runs that cannot be
 -- used say why.
 local folders = require("tests.spec.support.folders")
+local h5 = require("lgelu.h5")
 local recipe = require("lgelu.recipe")
 local store = require("lgelu.store")
 local train = require("lgelu.train")
@@ -105,6 +106,17 @@ describe("a stored run, opened", function()
     assert.error_matches(function() trained.open(stored_as("failed")) end, "the run failed %(the loss is nan")
     assert.error_matches(function() trained.open(stored_as("stopped")) end, "the run is stopped, not done: finish it")
     assert.error_matches(function() trained.open(dirs.mlp, { checkpoint = "first" }) end, "expected best or last")
+    for name, value in pairs({ ["fc1.weight"] = 0 / 0, ["fc2.bias"] = -1 / 0, ["gate1.s"] = 0 / 0 }) do
+      local dir = base .. "/" .. name
+      os.execute(("cp -r %s %s"):format(dirs.mlp, dir))
+      h5.with(dir .. "/best.ckpt.h5", "a", function(file)
+        local values, shape, dtype = file:read_numbers("/params/" .. name)
+        values[#values] = value
+        file:write_numbers("/params/" .. name, values, dtype, shape)
+      end)
+      assert.error_matches(function() trained.open(dir) end,
+        "best%.ckpt%.h5: '" .. name:gsub("%.", "%%.") .. "' holds NaN or infinite numbers: the network in it is broken")
+    end
     os.remove(dirs.fixed .. "/best.ckpt.h5")
     assert.error_matches(function() trained.open(dirs.fixed) end, "best checkpoint %(best.ckpt.h5%) is missing")
   end)

@@ -137,7 +137,7 @@ function Reader:status()
 end
 
 -- At the prompt: what it is in a line.
-function Reader.__tostring(self)
+function Reader:__tostring()
   local scores, epochs = self:result() or {}, #self.columns.epoch
   return ("%s: %s, seed %s, %s after %d epoch%s; validation score %s, test score %s"):format(self.dir,
     tostring(self.attrs.name), tostring(self.attrs.seed), self:status(), epochs, epochs == 1 and "" or "s",

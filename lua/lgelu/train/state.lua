@@ -80,11 +80,14 @@ end
 
 -- Puts what a checkpoint holds into the network: parameters, states, floors under λ.
 local function put(checkpoint, path, session)
-  for _, p in ipairs(session.net.params) do
-    copy_into(session.net:tensor(p.name), checkpoint.tensors["/params/" .. p.name], p.name, path)
-  end
-  for _, s in ipairs(session.net.states) do
-    copy_into(session.net:tensor(s.name), checkpoint.tensors["/states/" .. s.name], s.name, path)
+  for _, part in ipairs({ { "/params/", session.net.params }, { "/states/", session.net.states } }) do
+    for _, leaf in ipairs(part[2]) do
+      local stored = checkpoint.tensors[part[1] .. leaf.name]
+      copy_into(session.net:tensor(leaf.name), stored, leaf.name, path)
+      if not stored:all_finite() then
+        errors.fail("%s: '%s' holds NaN or infinite numbers: the network in it is broken", path, leaf.name)
+      end
+    end
   end
   local floors = checkpoint.tensors["/gates/floor"]
   floors = floors and floors:totable() or {}
