@@ -138,10 +138,10 @@ end
 
 -- At the prompt: what it is in a line.
 function Reader:__tostring()
-  local scores, epochs = self:result() or {}, #self.columns.epoch
+  local found, epochs = self:result() or {}, #self.columns.epoch
   return ("%s: %s, seed %s, %s after %d epoch%s; validation score %s, test score %s"):format(self.dir,
     tostring(self.attrs.name), tostring(self.attrs.seed), self:status(), epochs, epochs == 1 and "" or "s",
-    scores.val_score or "unknown", scores.test_score or "unknown")
+    found.val_score or "unknown", found.test_score or "unknown")
 end
 
 --- Reads further groups: fn(file) gets an lgelu.h5 file open for reading. Returns what fn returns.
