@@ -11,22 +11,12 @@ local trained = require("lgelu.trained")
 
 local compare = {}
 
---- Compares on the first rows of the test part.
--- @return { samples, predictions (one a sample, or one a token), worst (greatest |Δlogit|), same (equal predictions),
---   right_engine, right_onnx }
-function compare.run(t, file, count, relu, batch)
-  local classes, rows = t.set.classes, {}
-  count = math.min(count, t.set.test.x.shape[1])
-  for i = 1, count do
-    rows[i] = i
-  end
-  local x, y = export_samples.gather(t.set, t.set.test, rows)
-  local own = export_samples.logits(t, "test", relu, count)
-  local other = runtime.run({ { model = file, x = x, batch = batch } })[1]
+-- One network's logits, own and other, beside the labels y.
+local function judged(own, other, y, classes)
   assert(#other == y.size * classes, ("onnxruntime gave %d numbers, expected %d"):format(#other, y.size * classes))
   assert(#own == #other)
   local labels = y:reshape({ y.size }):totable()
-  local result = { samples = count, predictions = y.size, worst = 0, same = 0, right_engine = 0, right_onnx = 0 }
+  local result = { samples = y.shape[1], predictions = y.size, worst = 0, same = 0, right_engine = 0, right_onnx = 0 }
   for i = 0, y.size - 1 do
     for k = 1, classes do
       result.worst = math.max(result.worst, math.abs(own[i * classes + k] - other[i * classes + k]))
@@ -40,12 +30,34 @@ function compare.run(t, file, count, relu, batch)
   return result
 end
 
+--- Compares files on the first rows of their runs' test parts, all in one process of onnxruntime.
+-- @param list  of { t = of lgelu.trained, file, count = rows, relu = boolean, batch = rows at a time }
+-- @return list of { samples, predictions (one a sample, or one a token), worst (greatest |Δlogit|), same (equal
+--   predictions), right_engine, right_onnx }
+function compare.run(list)
+  local jobs, own, labels, results = {}, {}, {}, {}
+  for i, item in ipairs(list) do
+    local set, rows = item.t.set, {}
+    for row = 1, math.min(item.count, set.test.x.shape[1]) do
+      rows[row] = row
+    end
+    local x, y = export_samples.gather(set, set.test, rows)
+    own[i], labels[i] = export_samples.logits(item.t, "test", item.relu, #rows), y
+    jobs[i] = { model = item.file, x = x, batch = item.batch }
+  end
+  for i, other in ipairs(runtime.run(jobs)) do
+    results[i] = judged(own[i], other, labels[i], list[i].t.set.classes)
+  end
+  return results
+end
+
 if arg and arg[0] and arg[0]:find("compare%.lua$") then
   local run, file, count, gates, batch = unpack(arg)
   local ok, result = pcall(function()
     local reason = runtime.missing()
     if reason then error(reason, 0) end
-    return compare.run(trained.open(run), file, tonumber(count or 1000), gates == "relu", tonumber(batch or 1))
+    return compare.run({ { t = trained.open(run), file = file, count = tonumber(count or 1000), relu = gates == "relu",
+      batch = tonumber(batch or 1) } })[1]
   end)
   if not ok then
     io.stderr:write(tostring(result), "\n")
