@@ -7,7 +7,7 @@
 # out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part
 # (trajectory or rho), title, series (1, 2, …; init modes first), name (of a mode: "init …"),
 # baseline (1: no λ), epoch, score, …, bvs_epoch, at_bvs (1: the epoch nearest to it);
-# for part rho: series_b, name_b (the column of the matrix), rho (NA: undefined), text (of the cell).
+# axis (label of the scores' axis); for part rho: series_b, name_b (the column of the matrix), rho (NA: undefined), text (of the cell).
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
 style = ARG0[1:strlen(ARG0) - strlen("fig3.gp")]."style.gp"
@@ -25,6 +25,7 @@ array modes[panels]
 array last[panels]
 array low[panels]
 array high[panels]
+array axis[panels]
 array curves[panels]
 array name[panels * most + 1]           # one more: gnuplot looks once into a loop that is empty
 array plain[panels * most]
@@ -35,7 +36,8 @@ do for [k = 1:panels] {
   stats tsv using (of(k, "rho") ? (text = strcol("title"), column("series")) : NaN) nooutput name "M"
   title[k] = text
   modes[k] = int(M_max)
-  stats tsv using (of(k, "trajectory") ? column("epoch") : NaN) nooutput name "E"
+  stats tsv using (of(k, "trajectory") ? (text = strcol("axis"), column("epoch")) : NaN) nooutput name "E"
+  axis[k] = text
   last[k] = E_max
   stats tsv using (of(k, "trajectory") && column("epoch") > last[k] / 5.0 ? column("score") : NaN) nooutput name "S"
   pad = (S_max > S_min) ? 0.06 * (S_max - S_min) : 0.02 * abs(S_max) + 1e-3
@@ -94,7 +96,7 @@ do for [k = 1:panels] {
   if (last[k] < 6) { set xtics 1 }
   set ytics autofreq out nomirror scale 0.6 font ""
   set xlabel "epoch" offset 0, 0.4 textcolor rgb ink
-  set ylabel (high[k] > 1.5 ? "validation score (%)" : "validation score") offset 0.8, 0 textcolor rgb ink
+  set ylabel axis[k] offset 0.8, 0 textcolor rgb ink
   set key at screen (left + panel_width / 2) / width, y_low(k) - under / height center top Left reverse \
     vertical maxrows int(ceil(curves[k] / 2.0)) font small samplen 1.6 width 1
   set palette defined (0 "#031576", 1 "#391e86", 2 "#63278a", 3 "#8b3085", 4 "#b03d77", 5 "#cf5163", 6 "#e66b4a", \

@@ -7,7 +7,7 @@
 # out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part
 # (way or path), title, series (1, 2, … of the part), name; for ways: runs, text (the score of the ReLU network; –: no
 # run), drop, …, drop_low and drop_high (the interval; drop itself where one seed has none), …; for paths: colour (1, 2,
-# …; name belongs to it), epoch, lambda_mid, lambda_min, lambda_max, score.
+# …; name belongs to it), epoch, lambda_mid, lambda_min, lambda_max, score; axis (label of the scores' axis).
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
 style = ARG0[1:strlen(ARG0) - strlen("fig4.gp")]."style.gp"
@@ -25,6 +25,8 @@ array drop_low[panels]
 array drop_high[panels]
 array path_low[panels]
 array path_high[panels]
+array drop_axis[panels]
+array path_axis[panels]
 array lambda_high[panels]
 most = 6                               # colours and names in the legend of a panel
 array name[panels * most + 1]
@@ -39,6 +41,8 @@ do for [k = 1:panels] {
   title[k] = text
   ways[k] = int(W_max)
   most_ways = (ways[k] > most_ways) ? ways[k] : most_ways
+  stats tsv using (of(k, "way") ? (text = strcol("axis"), column("series")) : NaN) nooutput name "W"
+  drop_axis[k] = text
   stats tsv using (of(k, "way") ? column("drop_low") : NaN) nooutput name "L"
   stats tsv using (of(k, "way") ? column("drop_high") : NaN) nooutput name "H"
   drop_low[k] = (L_min < 0) ? L_min : 0
@@ -48,7 +52,8 @@ do for [k = 1:panels] {
   paths[k] = int(P_max)
   colours[k] = 1
   if (paths[k] > 0) {
-    stats tsv using (of(k, "path") ? column("epoch") : NaN) nooutput name "E"
+    stats tsv using (of(k, "path") ? (text = strcol("axis"), column("epoch")) : NaN) nooutput name "E"
+    path_axis[k] = text
     stats tsv using (of(k, "path") && column("epoch") > E_max / 5.0 ? column("score") : NaN) nooutput name "S"
     stats tsv using (of(k, "path") ? column("lambda_max") : NaN) nooutput name "X"
     path_low[k] = S_min
@@ -103,12 +108,12 @@ do for [k = 1:panels] {
   set xrange [drop_low[k] - pad:drop_high[k] + pad]
   set yrange [ways[k] + 0.6:0.4]
   set xtics autofreq out nomirror scale 0.6
-  coarse = (drop_high[k] - drop_low[k] + 2 * pad) / 4
+  coarse = (drop_high[k] - drop_low[k] + 2 * pad) / (drop_high[k] - drop_low[k] < 0.5 ? 2.5 : 4) # longer numbers: fewer
   power = 10 ** floor(log10(coarse))
   set xtics power * (coarse < 1.5 * power ? 1 : coarse < 3.5 * power ? 2 : coarse < 7.5 * power ? 5 : 10)
   set format x "%g"
   unset ytics
-  set xlabel "drop of the score (points)" offset 0, 0.4 textcolor rgb ink
+  set xlabel drop_axis[k] offset 0, 0.4 textcolor rgb ink
   unset ylabel
   set arrow 1 from 0, graph 0 to 0, graph 1 nohead linewidth 0.8 linecolor rgb faint back
   set label 1 "ReLU network’s score" at graph 1.03, graph 1.03 left font small textcolor rgb faint
@@ -137,7 +142,7 @@ do for [k = 1:panels] {
   set ylabel "validation score" offset 0.8, 0 textcolor rgb ink
   if (paths[k] > 0) {
     pad = (path_high[k] > path_low[k]) ? 0.06 * (path_high[k] - path_low[k]) : 0.02 * abs(path_high[k]) + 1e-3
-    if (path_high[k] > 1.5) { set ylabel "validation score (%)" }
+    set ylabel path_axis[k]
     set xrange [0.9:lambda_high[k] * 1.25]
     set yrange [path_low[k] - pad:path_high[k] + pad]
     set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000) out nomirror scale 0.6

@@ -311,4 +311,20 @@ function compare.scale(records)
   return 100
 end
 
+--- What figures write at the axes of scores: of validation scores, of drops; and a sentence where lower is better.
+-- @tparam table records from compare.record
+-- @treturn table { score, drop, note = "" or a sentence with a blank before it }
+function compare.axes(records)
+  local kind = scores.common(records)
+  if compare.scale(records) == 100 then
+    return { score = "validation score (%)", drop = "drop of the score (points)", note = "" }
+  elseif not kind or kind.better == "higher" then
+    return { score = "validation score", drop = "drop of the score", note = "" }
+  end
+  return {
+    score = "validation " .. kind.unit, drop = ("drop of the score (%s)"):format(kind.difference),
+    note = (" The score is %s, lower is better; a ΔBVS above 0 is better, a drop above 0 worse."):format(kind.unit),
+  }
+end
+
 return compare

@@ -21,7 +21,7 @@ function fig3.default_out(list) return sweeps.default_out(list, "fig3") end
 
 local COLUMNS = {
   "panel", "part", "title", "series", "name", "baseline", "epoch", "score", "score_ci95", "bvs_epoch", "at_bvs", "runs",
-  "series_b", "name_b", "rho", "rho_ci95", "text",
+  "series_b", "name_b", "rho", "rho_ci95", "text", "axis",
 }
 
 local function row_of(values)
@@ -113,7 +113,8 @@ local function add_panel(rows, panel, sweep, title)
   if modes == 0 then errors.fail("%s: no λ-GELU run of this sweep is done; fig3 has nothing to show", sweep.dir) end
   if modes == #list then notes[1] = ("%s: no baseline run is done"):format(sweep.dir) end
   for s, series in ipairs(list) do
-    add_trajectory(rows, series, { panel = panel, title = title, series = s, name = series.name }, scale)
+    add_trajectory(rows, series, { panel = panel, title = title, series = s, name = series.name,
+      axis = compare.axes(sweep.done).score }, scale)
   end
   for i = 1, modes do
     for j = 1, modes do
@@ -148,7 +149,7 @@ end
 local function describe(sweep, title, first)
   local gates = first.lambda and #first.lambda or 0
   local modes = table.concat(sweeps.values(sweep.done, "gate.init"), ", ")
-  return ("%s: %d gates; modes are %s.%s"):format(title, gates, modes,
+  return ("%s: %d gates; modes are %s.%s%s"):format(title, gates, modes, compare.axes(sweep.done).note,
     gates <= 4 and (" With %d gates and no ties ρ takes only %d values; it says little."):format(gates,
       ({ 0, 2, 4, 11 })[gates] or 0) or "")
 end
@@ -162,8 +163,8 @@ function fig3.build(list)
   local caption = {
     "Initialization modes of s. Left: validation score over epochs, mean over seeds; vertical lines and dots stand at "
       .. "the BVS epochs (mean over seeds where there are several); scores of the first fifth of the "
-      .. "epochs may lie below the panel. Right: Spearman's ρ between the profiles of the init modes: the vectors of λ "
-      .. "over gates at each run's BVS epoch (our choice), paired within seeds, mean over seeds. undefined: a profile "
+      .. "epochs may lie outside the panel. Right: Spearman's ρ between the profiles of the init modes: the vectors of "
+      .. "λ over gates at each run's BVS epoch (our choice), paired within seeds, mean over seeds. undefined: a profile "
       .. "is constant; *: mean of fewer seeds, as a profile is constant in others; –: no seed of which both are done.",
   }
   for panel, sweep in ipairs(sweeps.by_recipe(list)) do

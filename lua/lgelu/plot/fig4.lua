@@ -20,6 +20,7 @@ function fig4.default_out(list) return sweeps.default_out(list, "fig4") end
 local COLUMNS = {
   "panel", "part", "title", "series", "name", "runs", "text", "drop", "drop_ci95", "drop_low", "drop_high",
   "before", "before_ci95", "after", "after_ci95", "colour", "epoch", "lambda_mid", "lambda_min", "lambda_max", "score",
+  "axis",
 }
 
 local function row_of(values)
@@ -62,7 +63,7 @@ end
 
 -- "90.19 ± 0.19"
 local function with_interval(mean, ci95, scale)
-  local format = scale == 100 and "%.2f" or "%.4g"
+  local format = scale == 100 and "%.2f" or "%.3f"
   return ci95 and (format .. " ± " .. format):format(mean, ci95) or format:format(mean)
 end
 
@@ -76,7 +77,7 @@ local function way_row(base, series, group, keys, part, scale)
     panel = base.panel, title = base.title, part = "way", series = series,
     name = group.label .. (more ~= "" and ", " .. more or ""), runs = #group.records,
     text = with_interval(scaled(after.mean), scaled(after.ci95), scale),
-    drop = scaled(drop.mean), drop_ci95 = scaled(drop.ci95), drop_low = scaled(drop.mean - half),
+    axis = base.axes.drop, drop = scaled(drop.mean), drop_ci95 = scaled(drop.ci95), drop_low = scaled(drop.mean - half),
     drop_high = scaled(drop.mean + half), before = scaled(before.mean), before_ci95 = scaled(before.ci95),
     after = scaled(after.mean), after_ci95 = scaled(after.ci95),
   })
@@ -98,6 +99,7 @@ local function add_ways(rows, base, result, part, scale)
       missing[#missing + 1] = way[2]
       rows[#rows + 1] = row_of({
         panel = base.panel, title = base.title, part = "way", series = series, name = way[2], runs = 0, text = "–",
+        axis = base.axes.drop,
       })
     end
   end
@@ -119,7 +121,7 @@ local function add_path(rows, base, record, names, scale)
     rows[#rows + 1] = row_of({
       panel = base.panel, title = base.title, part = "path", series = names.series, colour = names.colour,
       name = names.name, epoch = epoch, lambda_mid = mid, lambda_min = least, lambda_max = greatest,
-      score = scale * epochs.val_score[e],
+      score = scale * epochs.val_score[e], axis = base.axes.score,
     })
   end
 end
@@ -169,14 +171,14 @@ local function add_panel(rows, panel, sweep)
   end
   local result, scale = ways.compare(records), compare.scale(sweep.done)
   local part = part_of(result.groups)
-  local base = { panel = panel, title = sweep.recipe }
+  local base = { panel = panel, title = sweep.recipe, axes = compare.axes(sweep.done) }
   for _, label in ipairs(add_ways(rows, base, result, part, scale)) do
     notes[#notes + 1] = ("%s: no run is done of the way: %s"):format(sweep.dir, label)
   end
   local paths = add_paths(rows, base, result, scale)
-  return ("%s: drops and scores%s on the %s set, with the weights of the %s. Right: %d hardened run%s."):format(
+  return ("%s: drops and scores%s on the %s set, with the weights of the %s. Right: %d hardened run%s.%s"):format(
     base.title, scale == 100 and " in per cent and points" or "", part == "test" and "test" or "validation",
-    weights_text(result.groups), paths, paths == 1 and "" or "s"), notes
+    weights_text(result.groups), paths, paths == 1 and "" or "s", base.axes.note), notes
 end
 
 --- Table and caption of the figure.
@@ -197,7 +199,7 @@ function fig4.build(list)
       .. "drop is 0 by definition. "
       .. "Right: validation score against hardness λ along the epochs of each hardened run; dots: geometric mean of λ "
       .. "over the gates after each epoch, bars: least to greatest; scores of the first fifth of the epochs may lie "
-      .. "below the panel.",
+      .. "outside the panel.",
   }
   for _, text in ipairs(about) do caption[#caption + 1] = text end
   for _, paragraph in ipairs(sweeps.paragraphs(list, notes)) do caption[#caption + 1] = paragraph end

@@ -144,9 +144,10 @@ function heatmap.caption(sweep, title, done, most, scale, notes)
   local parts = {
     ("%s Text of each cell: ΔBVS%s, the best validation score (BVS) minus that of its baseline (%s), mean over %d "
       .. "init mode%s of s (%s) and %d seed%s. Colour: hardness drift Δλ, the mean over epochs and gates of "
-      .. "|λ(e) − λ(e−1)|, on a logarithmic scale (none at all: darkest)."):format(title,
+      .. "|λ(e) − λ(e−1)|, on a logarithmic scale (none at all: darkest).%s"):format(title,
       scale == 100 and " in percentage points" or "", baseline_text(sweep), #inits, #inits == 1 and "" or "s",
-      table.concat(inits, ", "), #sweeps.values(done, "seed"), #sweeps.values(done, "seed") == 1 and "" or "s"),
+      table.concat(inits, ", "), #sweeps.values(done, "seed"), #sweeps.values(done, "seed") == 1 and "" or "s",
+      compare.axes(done).note),
     ("A cell has up to %d runs. Grey hatching with –: no run of the cell is done; – on a colour: no baseline; *: mean "
       .. "of fewer runs. Table: ΔBVS as in the picture; delta_ci95 is the half width of the 95 %% confidence interval "
       .. "over seeds (init modes of one seed averaged first; NA with one seed), pairs_ci95 that over all pairs of "
