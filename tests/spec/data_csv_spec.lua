@@ -200,6 +200,16 @@ describe("a table is refused where", function()
       { test_path = test })
   end)
 
+  it("a class has too few rows for training and validation", function()
+    local lines = { "n,k" }
+    for i = 1, 20 do lines[i + 1] = ("%d,%s"):format(i, i == 7 and "rare" or i % 2 == 0 and "a" or "b") end
+    local set = load(table.concat(lines, "\n"))
+    data.split(set, 0.5, 1)
+    local ok, e = pcall(data.split, set, 0.6, 1) -- 0.6 of its only row is rounded to one
+    assert.is_false(ok)
+    assert.matches("class 'rare' is not among the 8 rows that stay in training", e.message, 1, true)
+  end)
+
   it("the test file has other columns or texts for numbers", function()
     local train = "n,k\n1,a\n2,b\n"
     says("test.csv has 3 columns, ", train, { test_path = file("test.csv", "n,m,k\n1,2,a\n") })

@@ -192,9 +192,26 @@ local function cut(all, share, seed)
   return take(n_test, n - n_test), take(0, n_test)
 end
 
+-- A class that is validated or tested by but not in the rows that stay in training could not be learned: it has too few
+-- rows to be shared out.
+local function check_classes(set, rows, n)
+  local trained, y = {}, tensors.pointer(set.train.y)
+  for i = 0, n - 1 do trained[y[rows[i]]] = true end
+  for _, one in ipairs({ set.train.y, set.test and set.test.y }) do
+    local label = tensors.pointer(one)
+    for i = 0, one.shape[1] - 1 do
+      if not trained[label[i]] then
+        errors.fail("class '%s' is not among the %d rows that stay in training: it has too few rows to be shared out; "
+          .. "leave them out, or choose another data.validation", set.labels[label[i] + 1], n)
+      end
+    end
+  end
+end
+
 -- Mean and deviation of each number over the given rows (0-based int64_t), missing ones left out, and the missing ones
 -- of all parts set to the mean. Other features stay as they are: mean 0, deviation 1.
 local function standardize(set, rows, n)
+  check_classes(set, rows, n)
   local width, x = #set.columns.features, tensors.pointer(set.train.x)
   local is_hole = {}
   for _, at in ipairs(set.train.holes) do is_hole[at] = true end

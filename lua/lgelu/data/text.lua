@@ -17,7 +17,8 @@ text.manifest = "tinyshakespeare"
 --- Keys of what the tokens are; the generated texts have them too.
 text.level_schema = {
   { key = "level", type = "string", default = "char", choices = tokens.levels, example = "data.level=word",
-    doc = "What a token is: a character of UTF-8, a byte, or a word or mark (lgelu help data)." },
+    doc = "What a token is: a character of UTF-8, a byte, or a word (a run of letters, digits and apostrophes; other "
+      .. "characters but blanks are tokens by themselves)." },
   { key = "vocabulary", type = "integer", default = 0, min = 0, max = 1e6, example = "data.vocabulary=5000",
     doc = "Entries of the vocabulary at most, the most frequent ones of the training part; 0: all." },
   { key = "unknown", type = "string", default = "token", choices = { "token", "error" }, example = "data.unknown=error",
