@@ -78,10 +78,10 @@ end
 -- Ops beyond those that verifiers share, of each ReLU network.
 local UNCOMMON = {
   mlp = "", resnet = "", moons = "", table = "", cnn = "MaxPool",
-  vit = "Concat Div Expand Mul ReduceMean Shape Slice Softmax Sqrt Transpose", -- with an open batch
-  ffn = "Div Mul ReduceMean Sqrt",
-  gpt = "Div Gather Mul ReduceMean Slice Softmax Sqrt Transpose",
-  encoder = "Cast Div Equal Gather Less Mul ReduceMax ReduceMean Slice Softmax Sqrt Transpose Where",
+  vit = "Concat Div Expand Mul Pow ReduceMean Shape Slice Softmax Sqrt Transpose", -- with an open batch
+  ffn = "Div Mul Pow ReduceMean Sqrt",
+  gpt = "Div Gather Mul Pow ReduceMean Slice Softmax Sqrt Transpose",
+  encoder = "Cast Div Equal Gather Less Mul Pow ReduceMax ReduceMean Slice Softmax Sqrt Transpose Where",
 }
 
 describe("lgelu export", function()

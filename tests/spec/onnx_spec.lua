@@ -22,14 +22,14 @@ local OPS = {
   ["reshapes, linear layers on rows and on pixels, a node read twice"] =
     "Add Conv Flatten Gemm MatMul Mul Relu Reshape Sigmoid Transpose",
   ["a gate as the first thing"] = "Flatten Gemm Mul Relu Sub",
-  vit = "Add Concat Conv Div Flatten Gemm MatMul Mul ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
-  gpt = "Add Div Gather MatMul Mul ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
+  vit = "Add Concat Conv Div Flatten Gemm MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
+  gpt = "Add Div Gather MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
   ["gated feed-forward, root mean squares, products of matrices, mean over tokens"] =
-    "Add Concat Div Gather Gemm MatMul Mul ReduceMean Relu Reshape Slice Softmax Sqrt Transpose",
+    "Add Concat Div Gather Gemm MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Transpose",
   ["sentences of several lengths"] = "Add Cast Div Equal Flatten Gather Gemm Less MatMul Mul ReduceMax Relu Reshape "
     .. "Slice Softmax Transpose Where",
-  ["ids as zeros and ones"] = "Add Div Flatten Gather Gemm MatMul Mul ReduceMean Relu Sqrt Sub",
-  ["images between tokens"] = "Add Concat Conv Div Flatten Gemm Mul ReduceMean Relu Slice Sqrt Sub Transpose",
+  ["ids as zeros and ones"] = "Add Div Flatten Gather Gemm MatMul Mul Pow ReduceMean Relu Sqrt Sub",
+  ["images between tokens"] = "Add Concat Conv Div Flatten Gemm Mul Pow ReduceMean Relu Slice Sqrt Sub Transpose",
 }
 
 local ROWS = 3

@@ -29,7 +29,7 @@ function verb.setup(parser)
     .. "norms in the layers before them, global pooling in the layer behind it. A ReLU network of mlp and resnet is "
     .. "made of Conv, Gemm, Relu, Add, Sub and Flatten; maximum pooling (cnn) is MaxPool. Without --relu, gates are "
     .. "x·½·(1 + Erf(λx/√2)): verifiers take neither Erf nor Gelu, onnxruntime does. Attention and normalization of "
-    .. "rows are plain ops too (MatMul, Softmax, Transpose, Reshape, Slice, ReduceMean, Sub, Mul, Sqrt, Div, Add): "
+    .. "rows are plain ops too (MatMul, Softmax, Transpose, Reshape, Slice, ReduceMean, Sub, Pow, Sqrt, Div, …), as "
     .. "LayerNormalization came with opset 17. Ids of tokens are an int64 input, and int64 in a .npz of calibration "
     .. "samples; they have no box, so no VNN-LIB. metadata_props say where it comes "
     .. "from, and what lgelu swap and certify found. A property is unsat when no input in the box changes the class. "

@@ -1,7 +1,8 @@
 --- export/tokens: the nodes of Transformers as plain ONNX ops, further rules of export/onnx: attention, embeddings,
 -- normalization of rows, and what cuts and joins arrays. All of them work on the engine's order of elements.
--- What it is not: a use of LayerNormalization (opset 17) or Attention (opset 23). Readers of opset 13 know neither,
--- verifiers take the plain ops that they are made of, and onnxruntime puts those together again itself.
+-- What it is not: a use of LayerNormalization (opset 17) or Attention (opset 23). Readers of opset 13 know neither, and
+-- verifiers take the plain ops that they are made of. Layer normalization is the chain with Pow that PyTorch wrote
+-- before opset 17: optimizers (onnxruntime's LayerNormFusion) look for it, to make one node of it again.
 
 local HIDDEN = -1e30 -- added to the score of a key that is not seen: its weight is then exactly 0, and nothing is NaN
 
@@ -17,7 +18,8 @@ local LAST = { { "axes", { -1 } }, { "keepdims", 1 } }
 
 -- x over the root of its mean square, where x has its mean already.
 local function scaled_rows(g, node, x, op)
-  local variance = op("ReduceMean", ".variance", { op("Mul", ".square", { x, x }) }, LAST)
+  local square = op("Pow", ".square", { x, numbers(g, node, ".two", { 2 }) })
+  local variance = op("ReduceMean", ".variance", { square }, LAST)
   local shifted = op("Add", ".shifted", { variance, numbers(g, node, ".eps", { node.eps }) })
   local rows = op("Div", ".rows", { x, op("Sqrt", ".deviation", { shifted }) })
   return op("Mul", node.beta and ".scaled" or "", { rows, g:constant(node.name .. ".gamma", node.gamma) })
