@@ -165,8 +165,8 @@ function fig3.build(list)
       .. "the BVS epochs (mean over seeds where there are several); scores of the first fifth of the "
       .. "epochs may lie outside the panel. Right: Spearman's ρ between the profiles of the init modes: the vectors "
       .. "of λ over gates at each run's BVS epoch (our choice), paired within seeds, mean over seeds. undefined: a "
-      .. "profile is constant; *: mean of fewer seeds, as a profile is constant in others; –: no seed of which both are "
-      .. "done.",
+      .. "profile is constant; *: mean of fewer seeds, as a profile is constant in others; –: no seed of which both "
+      .. "are done.",
   }
   for panel, sweep in ipairs(sweeps.by_recipe(list)) do
     sweeps.check_axes(sweep, "fig3", { ["gate.init"] = true, ["gate.kind"] = true })
