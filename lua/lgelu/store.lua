@@ -39,7 +39,9 @@ local function is_leftover(name)
   return name == "." or name == ".." or name == format.log_file or name:match("^run%.h5%.%d+%.tmp$") ~= nil
 end
 
-local function is_free(dir)
+--- May a run be made in that folder? Yes where there is none, or where it holds nothing that is missed.
+function store.is_free(dir)
+  if not mode(dir) then return true end
   if mode(dir) ~= "directory" then return false end
   for name in lfs.dir(dir) do
     if not is_leftover(name) then return false end
@@ -72,7 +74,7 @@ function store.create(dir, info)
   if gates > 0 and gates ~= #info.gates.names then
     errors.fail("%s: %d gates have names and %d have a λ", dir, #info.gates.names, gates)
   end
-  if mode(dir) and not is_free(dir) then refuse(dir) end
+  if not store.is_free(dir) then refuse(dir) end
   C.check(C.lib.lg_dir_make(dir))
   local attrs = {}
   for name, value in pairs(info.attrs) do

@@ -18,6 +18,7 @@ local machine = require("lgelu.machine")
 local pool = require("lgelu.sweep.pool")
 local records = require("lgelu.sweep.records")
 local slurm = require("lgelu.sweep.slurm")
+local store = require("lgelu.store")
 
 local sweep = {
   load = file.load,
@@ -131,8 +132,8 @@ end
 
 -- The first line about a sweep: how many runs, and how they are to be trained.
 local function outline(plan, work, how)
-  return ("sweep %s: %d runs, %d done, %d failed, %d to do%s"):format(plan.name, #plan.runs, #work.done, #work.failed,
-    #work.jobs, how)
+  return ("sweep %s: %d run%s, %d done, %d failed, %d to do%s"):format(plan.name, #plan.runs,
+    #plan.runs == 1 and "" or "s", #work.done, #work.failed, #work.jobs, #work.jobs > 0 and how or "")
 end
 
 --- How a number of cores is shared: jobs at a time, and threads of each.
@@ -158,8 +159,9 @@ local function expectation(expected, jobs, parallel)
   if expected.measured > 0 and load > C.lib.lg_threads() then
     how[#how + 1] = ("while other programs used the cores: load %.1f"):format(load)
   end
-  return ("expected: about %s for %d run%s, %d at a time (%s)"):format(board.duration(expected.total / parallel), jobs,
-    jobs == 1 and "" or "s", parallel, table.concat(how, ", "))
+  return ("expected: about %s for %d run%s, %d at a time (%s)"):format(
+    board.duration(math.max(expected.total / parallel, 1)), jobs, jobs == 1 and "" or "s", parallel,
+    table.concat(how, ", "))
 end
 
 -- Seconds that the rest of a sweep takes: of the queue and of what running runs still lack, spread over the places.
@@ -220,6 +222,11 @@ local function run_on_slurm(self, options)
   return 0
 end
 
+-- Runs inside the folder of a run would be taken for part of it.
+local function check_place(dir)
+  if store.exists(dir) then errors.usage("%s is the folder of a run, expected one for a sweep", dir) end
+end
+
 --- Runs what is not done yet of a plan.
 -- @param plan     from sweep.load
 -- @param options  { out = folder (default runs/sweeps/<name>), jobs, threads, retry = boolean, quiet = boolean, engine
@@ -227,6 +234,7 @@ end
 -- @return exit status 0. Raises: fail (1) when runs failed, with the message of each; interrupted (130) after Ctrl-C
 function sweep.run(plan, options)
   local dir = options.out or sweep.folder(plan)
+  check_place(dir)
   C.lib.lg_interrupt_install()
   return alone(dir, function()
     local self = prepare(dir, plan, options)
@@ -302,6 +310,7 @@ end
 -- @param plan, options  as for sweep.run
 function sweep.preview(plan, options)
   local dir = options.out or sweep.folder(plan)
+  check_place(dir)
   local work = sort_out(dir, plan, options.retry)
   local more
   local found, counts = loan.find(dir, plan)

@@ -250,8 +250,8 @@ describe("figures of sweeps", function()
       failed.runs, failed.runs_expected })
     assert.are.same({ "partial", "0.00*", 2, 3 }, { thin.state, thin.text, thin.runs, thin.runs_expected })
     local gaps = table.concat(built.gaps, "\n")
-    has(gaps, "gate.c=3 gate.init=gelu gate.t=1, seed 1: failed: the loss is NaN in step 12")
-    has(gaps, "gate.c=1 gate.init=gelu gate.t=1, seed 1: missing")
+    has(gaps, "t=1, c=3, init=gelu, seed 1: failed: the loss is NaN in step 12")
+    has(gaps, "t=1, c=1, init=gelu, seed 1: missing")
     has(gaps, "cell t = 1, c = 3: no run of it is done")
     has(gaps, "cell t = 1, c = 1: 2 of 3 runs are done")
     local made = draws("fig1", { sweep }, "gaps.png")
@@ -387,7 +387,7 @@ describe("figures of sweeps", function()
     assert.are.same({ "NA", "–", 0 }, { hardened.drop, hardened.text, hardened.runs })
     assert.equal("NA", find(rows, { part = "way", series = 4 }).drop_ci95)
     local gaps = table.concat(built.gaps, "\n")
-    has(gaps, "gate.kind=relu, seed 1: no swap of it is stored")
+    has(gaps, "kind=relu, seed 1: no swap of it is stored")
     has(gaps, "no run is done of the way: λ-GELU hardened")
     draws("fig4", { ways({ seeds = 1, no_swap = false }) }, "thin4.png")
     fails("fail", "no run of this sweep has a stored swap", build, "fig4",
@@ -401,10 +401,14 @@ describe("figures of sweeps", function()
       sweep_of(grid))
     grid[2].cell["train.batch"], grid[3].cell["train.batch"] = 32, 64
     fails("fail", "train.batch differs between the cells", build, "fig1", sweep_of(grid))
+    grid[2].cell["train.batch"], grid[3].cell["train.batch"] = nil, nil
+    grid[2].cell["hardening.schedule"] = "linear" -- the others are not hardened
+    fails("fail", "hardening.schedule differs between the cells of this sweep (linear, none, …)", build, "fig1",
+      sweep_of(grid))
     fails("fail", "this sweep has no runs", sweep_of, {})
     local failed = made_up.grid({ t = { 0.1 }, c = { 1 }, init = { "gelu" }, seeds = { 1 }, baseline = false,
       status = function() return "failed" end })
-    fails("fail", "none of its 1 runs can be drawn; the first: gate.c=1 gate.init=gelu gate.t=0.1, seed 1: failed: the "
+    fails("fail", "none of its 1 runs can be drawn; the first: t=0.1, c=1, init=gelu, seed 1: failed: the "
       .. "loss is NaN", sweep_of, failed)
     local baselines = sweep_of({ made_up.grid({ t = { 0.1 }, c = { 1 }, init = MODES, seeds = { 1 } })[1] })
     fails("fail", "no λ-GELU run of this sweep is done", build, "fig1", baselines)

@@ -53,7 +53,7 @@ return {
     assert.equal(read(DIR .. "/fig/fig2.tsv"), read(place .. "/fig2.tsv"))
     assert.equal(read(DIR .. "/fig/fig2.png"), read(place .. "/fig2.png"))
     local caption = read(place .. "/fig2.txt")
-    has(caption, "n = 3 runs, of them 1 baselines; seed 1; budget smoke, 2 epochs")
+    has(caption, "n = 3 runs, of them 1 baseline; seed 1; budget smoke, 2 epochs")
     local listing = succeeds("sweep", place .. "/tiny.lua", "--budget", "smoke", "--out", DIR, "--dry-run")
     local count = 0
     for hash in listing:gmatch("  (%x%x%x%x%x%x%x%x)  ") do
@@ -92,7 +92,7 @@ return {
       :match("c=9[^\n]-  (%x%x%x%x%x%x%x%x)  ")
     write(("%s/moons-%s-s1/run.h5"):format(DIR, broken), "no longer HDF5")
     local text = succeeds("figure", "fig2", DIR)
-    has(text, "gate.c=9 gate.init=ascending, seed 1: damaged")
+    has(text, "c=9, init=ascending, seed 1: damaged")
     has(text, "cell t = 0.1, c = 9: no run of it is done")
     has(read(DIR .. "/fig/fig2.txt"), "Missing:")
     has(succeeds("compare", DIR), "is left out: it is damaged")

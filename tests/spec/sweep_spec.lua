@@ -123,7 +123,12 @@ describe("a sweep file", function()
     { 'grid = { ["gate.t"] = { 1, 1 } }',
       "s.lua:2: two runs are the same (hash %x+, seed 1): cell 't=1' and cell 't=1'" },
     { 'baseline = { ["gate.t"] = 1 }, grid = { ["gate.t"] = { 1 } }', "baseline 't=1' and cell 't=1'" },
-    { 'seeds = { 2, 2 }, grid = { ["gate.t"] = { 1 } }', "two runs are the same" },
+    { 'seeds = { 2, 3, 2 }, grid = { ["gate.t"] = { 1 } }', "s.lua:2: seeds: 2 is given twice" },
+    { 'grid = { { label = "a\\nb" } }', "s.lua:2: grid[1]: label: found 'a\nb', expected a line of text in UTF-8" },
+    { 'grid = { { label = "\\255" } }', "label: found '\255', expected a line of text in UTF-8" },
+    { 'grid = { { label = "" } }', "label: found '', expected a line of text in UTF-8" },
+    { 'grid = function() local n = {} for i = 1, 200 do n[i] = i end return { ["gate.t"] = n, ["gate.c"] = n } end',
+      "s.lua:2: grid: found 40000 cells, expected 10000 at most" },
     { 'seeds = {}, grid = { ["gate.t"] = { 1 } }', "s.lua:2: seeds: found an empty list" },
     { 'seeds = 3, grid = { ["gate.t"] = { 1 } }', "s.lua:2: seeds: found 3, expected a list of integers" },
     { 'gird = { ["gate.t"] = { 1 } }', "s.lua:2: gird: a sweep has no such key, did you mean 'grid'?" },
@@ -277,28 +282,39 @@ describe("lgelu sweep", function()
     local dir = base .. "/damaged"
     os.execute(("cp -r '%s' '%s'"):format(whole, dir))
     local all = sweep.records(dir)
-    os.execute(("truncate -s 900 '%s/%s/run.h5'; rm -r '%s/%s'"):format(dir, all[3].run, dir, all[4].run))
+    os.execute(("cd '%s' && truncate -s 900 %s/run.h5 && rm -r %s && cp %s/run.h5 %s && rm %s/run.h5"):format(dir,
+      all[3].run, all[4].run, all[1].run, all[5].run, all[6].run))
     local records = sweep.records(dir)
     assert.are.equal(8, #records)
-    assert.are.same({ "done", "done", "damaged", "missing", "done" }, { records[1].status, records[2].status,
-      records[3].status, records[4].status, records[5].status })
+    local states = {}
+    for i, record in ipairs(records) do states[i] = record.status end
+    assert.are.same({ "done", "done", "damaged", "missing", "damaged", "damaged", "done", "done" }, states)
     assert.is_truthy(records[3].error:find(all[3].run .. "/run.h5", 1, true), records[3].error)
     local gaps = sweep.describe(dir).gaps
-    assert.are.same({ all[3].run, all[4].run }, { gaps[1].run, gaps[2].run })
+    assert.are.same({ all[3].run, all[4].run, all[5].run, all[6].run, n = 4 }, { gaps[1].run, gaps[2].run, gaps[3].run,
+      gaps[4].run, n = #gaps })
+    assert.is_truthy(records[5].error:find("holds the run %x+ with seed 1$"), records[5].error)
+    assert.is_truthy(records[6].error:find("holds files, but no run.h5", 1, true), records[6].error)
     local _, said = condensed(dir)
     assert.is_truthy(said:find("t=1, seed 1 (" .. all[3].run .. "): damaged", 1, true), said)
     local status, text = lgelu(base .. "/ways.lua", "--out", dir)
     assert.are.equal(1, status)
-    assert.is_truthy(text:find("1 of 8 runs failed", 1, true), text)
+    assert.is_truthy(text:find("3 of 8 runs failed", 1, true), text)
     assert.are.equal("done", sweep.records(dir)[4].status)
+    status, text = lgelu(base .. "/ways.lua", "--out", whole .. "/" .. all[1].run)
+    assert.are.equal(2, status)
+    assert.is_truthy(text:find("is the folder of a run, expected one for a sweep", 1, true), text)
   end)
 
   it("takes over runs that a sweep beside it has done", function()
     assert(os.execute(("mkdir '%s/two'; cp -r '%s' '%s/two/first'"):format(base, whole, base)) == 0)
+    -- One of its own runs was killed before there was a run.h5: it goes on here.
+    local began = ("%s/two/second/%s"):format(base, sweep.records(whole)[8].run)
+    assert(os.execute(("mkdir -p '%s'; echo >'%s/log.txt'"):format(began, began)) == 0)
     local status, text = lgelu(base .. "/ways.lua", "--out", base .. "/two/second", "seeds={2,3}")
     assert.are.equal(0, status, text)
-    assert.is_truthy(text:find("8 runs, 4 done, 0 failed, 4 to do", 1, true), text)
-    assert.is_truthy(text:find("4 runs taken over from " .. base .. "/two/first\n", 1, true), text)
+    assert.is_truthy(text:find("8 runs, 3 done, 0 failed, 5 to do", 1, true), text)
+    assert.is_truthy(text:find("3 runs taken over from " .. base .. "/two/first\n", 1, true), text)
   end)
 
   it("shows one live board at a terminal, where Ctrl-C stops it", function()

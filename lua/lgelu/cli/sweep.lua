@@ -31,7 +31,8 @@ function sweep.setup(parser)
 A sweep file returns { name=, recipe=, grid=, set=, baseline=, seeds=, after=, budgets= }:
   recipe    the base: a recipe's name or file
   grid      ["gate.t"] = {0.1, 0.3}, …: all combinations; or a list of cells { ["gate.t"] = 0.1 }; or a function that
-            returns either. A cell may also have recipe = (another base) and label = (its name in figures).
+            returns either. A cell may also have recipe = (another base), budget = (which one of that recipe's) and
+            label = (its name in messages and captions).
   set       keys of recipes for all runs              baseline  a cell, or a list of them, run beside the grid
   seeds     a list, such as {1, 2, 3}                 after     "swap": gates are replaced by ReLU and measured
   budgets   by name (smoke, short, desk, full): any of these keys, or keys of recipes

@@ -22,15 +22,8 @@ local function text_of(value)
   return table.concat(texts, ",")
 end
 
--- In order of the keys' names: "gate.c=3 gate.t=0.1".
 local function label_of(record)
-  local keys, texts = {}, {}
-  for key in pairs(record.cell or {}) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do texts[i] = key .. "=" .. text_of(record.cell[key]) end
-  local text = table.concat(texts, " ")
-  if record.role == "baseline" then return text == "" and "baseline" or "baseline " .. text end
-  return text == "" and tostring(record.name) or text
+  return (record.role == "baseline" and "baseline " or "") .. record.label
 end
 
 --- Sorts records.
@@ -129,15 +122,23 @@ end
 -- @tparam table allowed key → true
 -- @raise the work failed: names the key and its values
 function sweeps.check_axes(sweep, figure, allowed)
-  local first = {}
+  local cells, keys = {}, {}
   for _, record in ipairs(sweep.records) do
-    for key, value in pairs(record.role ~= "baseline" and record.cell or {}) do
-      value = text_of(value)
-      if first[key] and first[key] ~= value and not allowed[key] and key ~= "recipe" then
+    if record.role ~= "baseline" then
+      cells[#cells + 1] = record
+      for key in pairs(record.cell) do keys[#keys + 1] = not allowed[key] and key ~= "recipe" and key or nil end
+    end
+  end
+  for _, key in ipairs(sweeps.sorted(keys)) do
+    local first
+    for _, record in ipairs(cells) do
+      -- What a cell does not give is the recipe's; a section such as hardening may not be there at all.
+      local value = sweeps.value(record, key) or sweeps.value(record, "gate.t") and "none"
+      if first and value and first ~= value then
         errors.fail("%s: %s differs between the cells of this sweep (%s, %s, …); %s shows one value of it", sweep.dir,
-          key, first[key], value, figure)
+          key, first, value, figure)
       end
-      first[key] = first[key] or value
+      first = first or value
     end
   end
 end
@@ -208,10 +209,10 @@ function sweeps.paragraphs(list, notes)
     for _, record in ipairs(sweep.done) do baselines = baselines + (record.role == "baseline" and 1 or 0) end
     local seeds, names = sweeps.values(sweep.done, "seed"), {}
     for i, record in ipairs(sweep.done) do names[i] = recipe_of(record.source) end
-    parts[#parts + 1] = ("Sweep %s (recipe %s): n = %d runs, of them %d baselines; seed%s %s; budget %s, %s."):format(
-      tostring(sweep.name), table.concat(sweeps.sorted(names), ", "), #sweep.done, baselines,
-      #seeds == 1 and "" or "s", table.concat(seeds, ", "), tostring(sweep.budget or "as in the recipe"),
-      epochs_text(sweep.done))
+    parts[#parts + 1] = ("Sweep %s (recipe %s): n = %d run%s, of them %d baseline%s; seed%s %s; budget %s, %s."):format(
+      tostring(sweep.name), table.concat(sweeps.sorted(names), ", "), #sweep.done, #sweep.done == 1 and "" or "s",
+      baselines, baselines == 1 and "" or "s", #seeds == 1 and "" or "s", table.concat(seeds, ", "),
+      tostring(sweep.budget or "as in the recipe"), epochs_text(sweep.done))
   end
   local missing = sweeps.gap_lines(list)
   for _, note in ipairs(notes or {}) do missing[#missing + 1] = note end

@@ -5,7 +5,7 @@
 --   { name = "fig1", recipe = "mlp_fmnist" (a recipe's name or file),
 --     grid = { ["gate.t"] = {0.1, 0.3}, … } (all combinations), a list of cells { { ["gate.kind"] = "relu" }, … }, or
 --       a function (budget) that returns either; a cell may hold recipe = another base recipe, label = its name in
---       figures, budget = the recipe's budget that it takes,
+--       messages and captions, budget = the recipe's budget that it takes,
 --     set = { key = value } for all runs, baseline = one cell or a list of them, beside the grid (of every recipe),
 --     seeds = {1, 2, 3}, after = "swap", budgets = { desk = { the keys above, budget = the recipes' budget that is
 --       meant (default: that of the same name), or keys of recipes, for all runs } } }
@@ -65,6 +65,13 @@ local function check_key(key, value, where, path)
   local entry = KEYS[key]
   local problem = entry.type and check.problem(entry, value)
   if problem then errors.usage("%s: %s: %s", where, path, problem) end
+  if key ~= "seeds" then return end
+  local seen = {}
+  if #value == 0 then errors.usage("%s: %s: found an empty list", where, path) end
+  for _, seed in ipairs(value) do
+    if seen[seed] then errors.usage("%s: %s: %d is given twice", where, path, seed) end
+    seen[seed] = true
+  end
 end
 
 -- Takes the keys that a table (the file, one of its budgets) gives; recipes' keys only where they are allowed.
@@ -121,7 +128,8 @@ local function take_words(self, words, seed)
   for i, word in ipairs(words or {}) do
     local key = word:match("^%s*([%w_.]+)")
     if key == "seed" then
-      self.says.seeds, self.path.seeds = { values.seed }, "seeds"
+      check_key("seeds", { values.seed }, "command line", "seed")
+      self.says.seeds = { values.seed }
     elseif KEYS[key] then
       if not KEYS[key].command then
         errors.usage("command line: %s: stands in the sweep's file; a command line gives keys of recipes, name, "
@@ -135,7 +143,6 @@ local function take_words(self, words, seed)
     end
   end
   if seed then self.says.seeds = { seed } end
-  check_key("seeds", self.says.seeds or {}, "command line", "seeds")
   return rest
 end
 
@@ -303,7 +310,6 @@ function file.plan(source, name, opts)
       self.where(self.path.name or "return"), self.says.name)
   end
   self.says.seeds = self.says.seeds or { 1 }
-  if #self.says.seeds == 0 then errors.usage("%s: seeds: found an empty list", self.where(self.path.seeds)) end
   local cells, axes = all_cells(self, opts.budget)
   local by_cell, all = {}, {}
   for i, cell in ipairs(cells) do

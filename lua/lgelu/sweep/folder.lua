@@ -76,18 +76,30 @@ local function has_rest(plan, found)
   return plan.after == "swap" and #require("lgelu.swap").list(found) == 0
 end
 
+--- Is that the run of the plan, by its hash and seed? A run's folder may have been copied under another name.
+function folder.holds(found, entry)
+  return found.attrs.hash == entry.hash and tonumber(found.attrs.seed) == entry.seed
+end
+
 --- What has become of a run.
 -- @param entry  a run of the plan
 -- @return status, message, reader: "done"; "failed" with its message; "running" (a process is at it); "unfinished" (it
 --   was stopped or killed, or what comes after the training is missing); "damaged" with a message (its run.h5 cannot be
---   read); "missing" (not begun). reader: the run's (lgelu.store), where it can be read
+--   read, is another run's, or is gone); "missing" (not begun). reader: the run's (lgelu.store), where it can be read
 function folder.status(dir, plan, entry)
   local path = folder.run_dir(dir, entry.run)
   local message = read(failed_file(dir, entry.run))
   message = message and message:gsub("%s+$", "")
-  if not store.exists(path) then return message and "failed" or "missing", message, nil end
+  if not store.exists(path) then
+    if not store.is_free(path) then return "damaged", path .. " holds files, but no run.h5", nil end
+    return message and "failed" or "missing", message, nil
+  end
   local ok, found = pcall(store.open, path)
   if not ok then return "damaged", found.message or tostring(found), nil end
+  if not folder.holds(found, entry) then
+    return "damaged", ("%s holds the run %s with seed %s"):format(path, tostring(found.attrs.hash):sub(1, 8),
+      tostring(found.attrs.seed)), nil
+  end
   if C.lib.lg_lock_taken(path) == 1 then return "running", nil, found end
   if message or found.attrs.status == "failed" then return "failed", message or found.attrs.error or "?", found end
   if found.attrs.status ~= "done" then return "unfinished", nil, found end

@@ -6,9 +6,11 @@
 local check = require("lgelu.recipe.check")
 local errors = require("lgelu.errors")
 local schema = require("lgelu.recipe.schema")
+local text = require("lgelu.store.text")
 
 local grid = {}
 
+local MOST_CELLS = 10000
 local OWN = { recipe = true, label = true, budget = true } -- keys of a cell that are no keys of a recipe
 
 local function is_section(name)
@@ -56,20 +58,32 @@ function grid.cell(t, where, what)
     if problem then errors.usage("%s: %s: %s: %s", where(key), what, key, problem) end
     cell[key], cell.values[key] = cell.values[key], nil
   end
+  local label = cell.label
+  if label and (not label:find("%S") or label:find("%c") or text.utf8(label) ~= label) then
+    errors.usage("%s: %s: label: found %s, expected a line of text in UTF-8", where("label"), what, check.show(label))
+  end
   return cell
+end
+
+local function check_count(count, where, what)
+  if count > MOST_CELLS then
+    errors.usage("%s: %s: found %.0f cells, expected %d at most", where(what), what, count, MOST_CELLS)
+  end
 end
 
 -- The product of lists of values, the last axis running fastest.
 local function product(t, where, what, order)
   local lists = grid.flat(t, where, what)
-  local axes = grid.ordered(lists, order)
+  local axes, count = grid.ordered(lists, order), 1
   for _, axis in ipairs(axes) do
     local list = lists[axis]
     if type(list) ~= "table" or not is_list(list) then
       errors.usage("%s: %s: %s: found %s, expected a list of values such as { 0.1, 0.3 }", where(axis), what, axis,
         type(list) == "table" and next(list) == nil and "an empty list" or check.show(list))
     end
+    count = count * #list
   end
+  check_count(count, where, what)
   local cells = {}
   local function fill(depth, chosen)
     if depth > #axes then
@@ -114,6 +128,7 @@ function grid.cells(t, where, what, order, budget)
   end
   if next(t) == nil then errors.usage("%s: %s: found an empty table: it has no cells", where(what), what) end
   if not is_list(t) then return product(t, where, what, order) end
+  check_count(#t, where, what)
   local cells = {}
   for i, item in ipairs(t) do cells[i] = grid.cell(item, where, ("%s[%d]"):format(what, i)) end
   return cells

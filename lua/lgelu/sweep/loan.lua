@@ -45,7 +45,7 @@ end
 local function is_done(path, entry)
   if not store.exists(path) then return false end
   local ok, found = pcall(store.open, path)
-  return ok and found:status() == "done" and found.attrs.hash == entry.hash
+  return ok and found:status() == "done" and folder.holds(found, entry)
 end
 
 --- What is missing in a sweep's folder and done in another.
@@ -53,7 +53,9 @@ end
 function loan.find(dir, plan)
   local found, counts, others = {}, {}, neighbours(dir)
   for _, entry in ipairs(plan.runs) do
-    for _, other in ipairs(folder.status(dir, plan, entry) == "missing" and others or {}) do
+    -- A folder that is there, if only with a log, belongs to a run that began here.
+    local wanted = folder.status(dir, plan, entry) == "missing" and not lfs.attributes(folder.run_dir(dir, entry.run))
+    for _, other in ipairs(wanted and others or {}) do
       local from = folder.run_dir(other, entry.run)
       if not found[entry.run] and is_done(from, entry) then
         found[entry.run], counts[other] = from, (counts[other] or 0) + 1

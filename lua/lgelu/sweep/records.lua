@@ -62,9 +62,6 @@ end
 function records.of(dir, plan, entry)
   local record = empty(entry)
   local status, message, found = folder.status(dir, plan, entry)
-  if found and found.attrs.hash ~= entry.hash then
-    status, message, found = "damaged", ("it holds the run %s"):format(tostring(found.attrs.hash):sub(1, 8)), nil
-  end
   local ok, e = true, nil
   if found then ok, e = pcall(fill, record, found) end
   if not ok then

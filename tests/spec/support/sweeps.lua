@@ -21,10 +21,12 @@ function sweeps.record(o)
     ["gate.init"] = gate.init, ["hardening.schedule"] = o.hardening and o.hardening.schedule }
   local part = o.drop and { score_before = 0.9, score_after = 0.9 - o.drop, drop = o.drop,
     predictions = 100, flipped = 3 }
-  local hash = {}
+  local hash, label = {}, {}
+  for _, key in ipairs({ "t", "c", "init" }) do label[#label + 1] = gate[key] and key .. "=" .. gate[key] end
   for _, key in ipairs({ "kind", "t", "c", "init" }) do hash[#hash + 1] = tostring(gate[key]) end
   return {
-    cell = cell, role = o.role or "cell", seed = o.seed, status = o.status or "done", error = o.error, name = "r",
+    cell = cell, label = #label > 0 and table.concat(label, ", ") or "kind=" .. o.kind, role = o.role or "cell",
+    seed = o.seed, status = o.status or "done", error = o.error, name = "r",
     hash = table.concat(hash, "-") .. (o.hardening and "-" .. o.hardening.schedule or ""),
     config = { name = o.name or "made_up", seed = o.seed, gate = gate, hardening = o.hardening },
     epochs = { epoch = epoch, val_score = o.val_score }, best = best,
