@@ -82,9 +82,9 @@ local function draws(name, inputs, file)
   return made
 end
 
--- Share of white among the pixels of a picture (each eighth row and column), and the number of other colours.
+-- Share of white among the pixels of a picture (each 16th row and column), and the number of other colours.
 local function ink(path)
-  local command = "set table \\$T; plot '%s' binary filetype=png every 8:8 with rgbimage; unset table; print \\$T"
+  local command = "set table \\$T; plot '%s' binary filetype=png every 16:16 with rgbimage; unset table; print \\$T"
   local pipe = io.popen(("gnuplot -e \"%s\" 2>&1"):format(command:format(path)))
   local white, all, others, count = 0, 0, {}, 0
   for r, g, b in pipe:read("*a"):gmatch("\n +%d+ +%d+ +(%d+) +(%d+) +(%d+)") do

@@ -164,9 +164,12 @@ end)
 describe("lgelu sweep", function()
   local WAYS = [[ after = "swap", seeds = { 1, 2 }, baseline = { label = "GELU", ["gate.kind"] = "gelu" },
     grid = { { ["gate.t"] = 0.1 }, { ["gate.t"] = 1 }, { label = "hardened", hardening = { schedule = "linear" } } } ]]
-  local whole, want = base .. "/whole", nil
+  local PROGRAM = os.getenv("LGELU_PROGRAM") or "build/lgelu"
+  local whole, want, seconds = base .. "/whole", nil, nil
   setup(function()
+    local start = C.lib.lg_clock()
     local status, text = lgelu(write("ways", WAYS), "--out", whole, "--jobs", "2")
+    seconds = C.lib.lg_clock() - start
     assert.are.equal(0, status, text)
     assert.is_truthy(text:find("8 runs, 0 done, 0 failed, 8 to do; 2 at a time with", 1, true), text)
     assert.is_truthy(text:find("8 of 8 runs done", 1, true), text)
@@ -197,11 +200,11 @@ describe("lgelu sweep", function()
     local dir, kills = base .. "/apart/killed", 0 -- with no sweep beside it from which runs could be taken over
     assert(os.execute(("mkdir '%s/apart'"):format(base)) == 0)
     local function start(before)
-      return os.execute(("%s %s sweep %s/ways.lua --out %s --jobs 2 >%s/out 2>&1"):format(before,
-        os.getenv("LGELU_PROGRAM") or "build/lgelu", base, dir, base)) / 256
+      return os.execute(("%s %s sweep %s/ways.lua --out %s --jobs 2 >%s/out 2>&1"):format(before, PROGRAM, base, dir,
+        base)) / 256
     end
-    for attempt = 1, 60 do
-      local limit = 0.04 + 0.2 * C.lib.lg_rng_uniform(23, 7, attempt)
+    for attempt = 1, 60 do -- kills within what the whole sweep took, however slow the machine
+      local limit = seconds * (0.05 + 0.25 * C.lib.lg_rng_uniform(23, 7, attempt))
       if start(kills < 5 and ("timeout -s KILL %.3f"):format(limit) or "") == 0 then break end
       kills = kills + 1
     end
@@ -209,32 +212,48 @@ describe("lgelu sweep", function()
     assert.is_true(want == condensed(dir), "the condensed files differ")
   end)
 
+  local function wait_for(condition)
+    local limit = C.lib.lg_clock() + 60
+    while not condition() do
+      assert(C.lib.lg_clock() < limit, "waited in vain")
+      require("lgelu.process").sleep(0.02)
+    end
+  end
+
+  -- Starts a sweep that takes hours and waits until both of its runs train; its process id, and its output, at the end
+  -- of which stands status=….
+  local function start_long(dir)
+    local long = write("long", 'grid = { ["gate.t"] = { 0.1, 1 } }, budgets = { full = { ["train.epochs"] = 100000 } }')
+    local pipe = io.popen(("exec 2>&1; sh -c 'echo $$; exec %s sweep %s --budget full --out %s --jobs 2'; echo status=$?")
+      :format(PROGRAM, long, dir))
+    local pid, plan = pipe:read("*n"), sweep.load(long, { budget = "full" })
+    wait_for(function()
+      return store.exists(dir .. "/" .. plan.runs[1].run) and store.exists(dir .. "/" .. plan.runs[2].run)
+    end)
+    return pid, pipe
+  end
+
   it("leaves no process behind when it is killed", function()
     local dir = base .. "/orphans"
-    local long = write("long", 'grid = { ["gate.t"] = { 0.1, 1 } }, budgets = { full = { ["train.epochs"] = 100000 } }')
-    os.execute(("timeout -s KILL 0.6 %s sweep %s --budget full --out %s --jobs 2 >/dev/null 2>&1"):format(
-      os.getenv("LGELU_PROGRAM") or "build/lgelu", long, dir))
-    local function alive()
+    local pid, output = start_long(dir)
+    os.execute(("kill -KILL %d"):format(pid))
+    wait_for(function()
       local pipe = io.popen(("ps -eo args | grep -c '[s]weep %s'"):format(dir))
       local n = pipe:read("*n")
       pipe:close()
-      return n
-    end
-    local until_then = C.lib.lg_clock() + 5
-    while alive() > 0 and C.lib.lg_clock() < until_then do require("lgelu.process").sleep(0.02) end
-    assert.are.equal(0, alive())
+      return n == 0
+    end)
+    output:close()
     for _, record in ipairs(sweep.records(dir)) do assert.are.equal("unfinished", record.status) end
   end)
 
   it("stops on Ctrl-C with checkpoints of its runs, and is refused a folder that another one has", function()
-    local dir, program = base .. "/stopped", os.getenv("LGELU_PROGRAM") or "build/lgelu"
-    local pipe = io.popen(("timeout --foreground -s INT --preserve-status 0.8 %s sweep %s/long.lua --budget full "
-      .. "--out %s --jobs 2 2>&1; echo status=$?"):format(program, base, dir))
-    local until_then = C.lib.lg_clock() + 5
-    while C.lib.lg_lock_taken(dir) == 0 and C.lib.lg_clock() < until_then do require("lgelu.process").sleep(0.01) end
+    local dir = base .. "/stopped"
+    local pid, pipe = start_long(dir)
     local status, text = lgelu(base .. "/long.lua", "--budget", "full", "--out", dir)
+    os.execute(("kill -INT %d"):format(pid))
     assert.are.equal(1, status)
-    assert.is_truthy(text:find("in use by process %d+"), text)
+    assert.is_truthy(text:find(("in use by process %d"):format(pid), 1, true), text)
     text = pipe:read("*a")
     pipe:close()
     assert.is_truthy(text:find("status=130", 1, true), text)
@@ -319,8 +338,7 @@ describe("lgelu sweep", function()
 
   it("shows one live board at a terminal, where Ctrl-C stops it", function()
     local pipe = io.popen(("/usr/bin/python3 tests/spec/support/at_terminal.py 'epoch =\\x03' -- %s sweep "
-      .. "%s/long.lua --budget full --out %s/board --jobs 2; echo status=$?"):format(
-      os.getenv("LGELU_PROGRAM") or "build/lgelu", base, base))
+      .. "%s/long.lua --budget full --out %s/board --jobs 2; echo status=$?"):format(PROGRAM, base, base))
     local text = pipe:read("*a")
     pipe:close()
     assert.is_truthy(text:find("tiny  0 done  2 running  0 failed  0 queued  [%d.:]+ %a+ left"), text)
