@@ -60,8 +60,22 @@ local function put_window(x, b, context, ids)
   return n -- what stands behind them is not seen: attention is causal
 end
 
+-- The id that stands for all unknown tokens, which is never written; -1 where there is none.
+local function unknown_of(set)
+  local vocabulary = set.tokens.vocabulary
+  return vocabulary and vocabulary[set.classes] == tokens.unknown and set.classes - 1 or -1
+end
+
 --- Does the data set have a text that a network can go on with?
 function generate.possible(set) return set.tokens ~= nil and #(set.label_shape or {}) == 1 end
+
+--- The id of the training part's first token that the vocabulary holds: what a text can begin with.
+function generate.first_known(set)
+  local x, unknown = tensors.pointer(set.train.x), unknown_of(set)
+  for i = 0, set.train.x.size - 1 do
+    if x[i] ~= unknown then return x[i] end
+  end
+end
 
 --- Texts that the network writes.
 -- @param net      lgelu.network of a language model
@@ -78,7 +92,7 @@ function generate.texts(net, set, options)
   local x, to = tensors.new("i32", { count, context })
   local y, list, draws = tensors.new("i32", { count, context }), {}, {}
   for b = 1, count do list[b], draws[b] = { unpack(begin) }, random.draws(options.seed or 0, STREAM + b) end
-  local barred = set.tokens.vocabulary and set.tokens.vocabulary[classes] == tokens.unknown and classes - 1 or -1
+  local barred = unknown_of(set)
   local out = ffi.new("lg_tensor *[1]")
   for step = 1, options.n do
     local lengths = {}

@@ -1,5 +1,6 @@
 --- network: a model with its loss and score, planned and filled: what training, benches, probing and export work on.
 -- Built from resolved recipe sections; knows no files, no epochs and no optimizer (see lgelu.train, lgelu.optim).
+local base = require("lgelu.tensor.base")
 local C = require("lgelu.C")
 local errors = require("lgelu.errors")
 local gate = require("lgelu.gate")
@@ -27,7 +28,11 @@ local function fill(self, seed)
   for _, list in ipairs({ self.params, self.states }) do
     for _, leaf in ipairs(list) do
       local init = leaf.init
-      if init.kind ~= "gate" then
+      if init.kind == "values" then
+        local t = self:tensor(leaf.name)
+        local to = base.data(t)
+        for i = 0, t.size - 1 do to[i] = init.f(i) end
+      elseif init.kind ~= "gate" then
         check(lib.lg_graph_fill(self.graph, leaf.id, FILL[init.kind], init.a, init.b or 0, seed))
       end
     end

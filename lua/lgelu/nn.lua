@@ -150,8 +150,9 @@ function builder:param(name, shape, init, options)
   return wrap(self, id[0])
 end
 
---- A tensor that training changes without a gradient, and that checkpoints keep (running statistics).
--- @param init  as for param
+--- A tensor that has no gradient and that checkpoints keep: running statistics, which training changes, and
+-- constants.
+-- @param init  as for param; also { kind = "values", f = function(i) → value of element i, from 0, row after row }
 function builder:state(name, shape, init)
   local dims, id = ffi.new("int64_t[8]", shape), ffi.new("int32_t[1]")
   local full = path(self, "state", name)

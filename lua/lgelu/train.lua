@@ -217,7 +217,7 @@ local SAMPLES, SAMPLE_TOKENS = 3, 400
 local function write_samples(session, run, show)
   if not generate.possible(session.set) then return end
   local set, path, parts = session.set, run.dir .. "/samples.txt", {}
-  local first = tokens.text({ set.train.x[1][1] }, set.tokens.vocabulary, set.tokens.level)
+  local first = tokens.text({ generate.first_known(set) }, set.tokens.vocabulary, set.tokens.level)
   local texts = generate.texts(session.net, set, { text = first, n = SAMPLE_TOKENS, samples = SAMPLES,
     seed = session.seed })
   for i, text in ipairs(texts) do parts[i] = ("--- sample %d\n%s\n"):format(i, text) end

@@ -1,6 +1,6 @@
---- attention at the lengths that models have, T = 1, 2, 65, 256 and 1000, plain, causal and with lengths: float64 against
--- the plain formula, its gradient against a difference along one direction, float32 against float64. The short samples
--- of ops/attention_samples.lua check every single derivative.
+--- attention at the lengths that models have, T = 1, 2, 65, 256 and 1000, plain, causal and with lengths: float64
+-- against the plain formula, its gradient against a difference along one direction, float32 against float64. The short
+-- samples of ops/attention_samples.lua check every single derivative.
 local opkit = require("tests.spec.support.opkit")
 local lib = require("lgelu.C").lib
 

@@ -118,6 +118,19 @@ describe("a run of a text", function()
     end
   end)
 
+  it("begins with a token that its vocabulary holds, where the text's own first one is not", function()
+    local path, dir = base .. "-words.txt", base .. "/words"
+    local f = assert(io.open(path, "w"))
+    f:write("rare ", ("cat dog "):rep(60))
+    f:close()
+    local text = [[return { data = { source = "text", path = %q, level = "word", vocabulary = 2, context = 4 },
+      model = lg.models.gpt{ width = 8, depth = 1, heads = 2 }, train = { epochs = 1, batch = 8 } }]]
+    train.run(recipe.from_text(text:format(path), "tiny.lua"), { out = dir, quiet = true })
+    os.remove(path)
+    assert.matches("^%-%-%- sample 1\ncat ", assert(io.open(dir .. "/samples.txt")):read("*a"))
+    assert.are.equal("done", store.open(dir).attrs.status)
+  end)
+
   it("hardened writes with its last weights, one of no text writes nothing", function()
     local dir = base .. "/hard"
     train.run(recipe.from_text([[return { data = { source = "synthetic_text", n = 2000, context = 16 },

@@ -24,6 +24,8 @@ local OPS = {
   ["a gate as the first thing"] = "Flatten Gemm Mul Relu Sub",
   vit = "Add Concat Conv Div Flatten Gemm MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
   gpt = "Add Div Gather MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
+  ["sines and cosines for places"] =
+    "Add Div Gather MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Sub Transpose",
   ["gated feed-forward, root mean squares, products of matrices, mean over tokens"] =
     "Add Concat Div Gather Gemm MatMul Mul Pow ReduceMean Relu Reshape Slice Softmax Sqrt Transpose",
   ["sentences of several lengths"] = "Add Cast Div Equal Flatten Gather Gemm Less MatMul Mul ReduceMax Relu Reshape "

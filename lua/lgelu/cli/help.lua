@@ -94,8 +94,8 @@ section gate. Each layer takes a node and returns one; a + b adds two. Layers:
   linear(x, units)  conv2d(x, channels, {…})  channels_last(x)  batch_norm(x)  gate(x)  activation(x, kind)
   dropout(x, p)  bias(x)  add(a, b)  flatten(x)  reshape(x, shape)  max_pool(x, kernel)  avg_pool(x, kernel)
   global_pool(x)  mul(a, b)  concat({a, b}, axis)  slice(x, axis, start, length)  batch_matmul(a, b)
-  embedding(ids, entries, width)  positions(x)  class_token(x)  attention(x, { heads = 4 })  layer_norm(x)  rms_norm(x)
-  drop_rows(x, p)  token_lengths(ids)  token_mean(x, lengths)  scope(name, function)
+  embedding(ids, entries, width)  positions(x, { kind = "sinusoidal" })  class_token(x)  attention(x, { heads = 4 })
+  layer_norm(x)  rms_norm(x)  drop_rows(x, p)  token_lengths(ids)  token_mean(x, lengths)  scope(name, function)
 ]]
 
 -- Every op with its inputs and attributes, straight from the engine's tables.

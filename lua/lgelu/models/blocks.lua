@@ -27,6 +27,16 @@ function blocks.schema_with(defaults, more)
   return list
 end
 
+--- What is added to tokens for their places. Optional, so that recipes without it keep their hash.
+blocks.positions = { key = "positions", type = "string", optional = true, choices = { "learned", "sinusoidal" },
+  example = "model.positions=sinusoidal",
+  doc = "Vectors added for the tokens' places: learned (also without this key), or fixed sines and cosines." }
+
+--- Adds them. Both kinds begin with deviation 0.02, as the embeddings do.
+function blocks.add_positions(nn, x, options)
+  return nn:positions(x, { name = "positions", kind = options.positions, scale = 0.02 * math.sqrt(2) })
+end
+
 --- Stochastic depth's key, for the models that have it. Optional, so that recipes without it keep their hash.
 blocks.drop_path = { key = "drop_path", type = "number", optional = true, min = 0, exclusive_max = 1,
   example = "model.drop_path=0.1",

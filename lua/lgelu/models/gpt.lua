@@ -9,6 +9,7 @@ return {
   schema = blocks.schema_with({ width = 384, depth = 6, heads = 6 }, {
     { key = "tie", type = "boolean", default = true, example = "model.tie=false",
       doc = "Whether the output layer has the embedding's weights." },
+    blocks.positions,
   }),
   build = function(nn, ids, options, info)
     if info.input_dtype ~= "i32" or #ids.shape ~= 2 then
@@ -18,7 +19,7 @@ return {
     local init = { kind = "normal", a = 0, b = 0.02 }
     local out_init = { kind = "normal", a = 0, b = 0.02 / math.sqrt(2 * options.depth) }
     local x, entries = nn:embedding(ids, info.classes, options.width, { name = "tokens", init = init })
-    x = nn:positions(x, { name = "positions", init = init })
+    x = blocks.add_positions(nn, x, options)
     if options.dropout > 0 then x = nn:dropout(x, options.dropout) end
     for i = 1, options.depth do
       x = nn:scope("block" .. i, function()

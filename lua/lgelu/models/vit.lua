@@ -12,7 +12,7 @@ return {
   schema = blocks.schema_with({ width = 192, depth = 12, heads = 3 }, {
     { key = "patch", type = "integer", default = 4, min = 1, max = 1024, example = "model.patch=2",
       doc = "Height and width of a patch in pixels; they divide those of the image." },
-    blocks.drop_path,
+    blocks.positions, blocks.drop_path,
   }),
   build = function(nn, x, options, info)
     local p, h, w = options.patch, x.shape[3], x.shape[4]
@@ -22,7 +22,7 @@ return {
     end
     x = nn:conv2d(nn:channels_last(x), options.width, { kernel = p, stride = p, name = "patches" })
     x = nn:reshape(x, { h / p * (w / p), options.width }, { name = "tokens" })
-    x = nn:positions(nn:class_token(x, { name = "class_token" }), { name = "positions" })
+    x = blocks.add_positions(nn, nn:class_token(x, { name = "class_token" }), options)
     if options.dropout > 0 then x = nn:dropout(x, options.dropout) end
     for i = 1, options.depth do
       x = nn:scope("block" .. i, function()

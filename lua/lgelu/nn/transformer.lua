@@ -10,11 +10,11 @@ return function(builder, kit)
   local path, need_node, place = kit.path, kit.need_node, kit.place
   local ONE, ZERO = { kind = "constant", a = 1 }, { kind = "constant", a = 0 }
 
-  -- Parameters under a layer's full name, whatever the scope.
+  -- A parameter, or with options.state a state, under a layer's full name, whatever the scope.
   local function own(self, name, shape, init, options)
     local saved = self.scopes
     self.scopes = {}
-    local node = self:param(name, shape, init, options)
+    local node = options and options.state and self:state(name, shape, init) or self:param(name, shape, init, options)
     self.scopes = saved
     return node
   end
@@ -63,14 +63,30 @@ return function(builder, kit)
     return self:op("embedding", { table_node, ids }, nil, name), table_node
   end
 
-  --- Adds a learned vector for each place to x[batch, tokens, width].
-  -- @param options  { name =, init = (normal with deviation 0.02) }
+  -- Vaswani et al. 2017: sines at even, cosines at odd places of a vector, at wavelengths from 2π to 20000π; the
+  -- vectors one after another, all times scale.
+  local function waves(n, scale)
+    return function(i)
+      local position, k = math.floor(i / n), i % n
+      local angle = position / 10000 ^ ((k - k % 2) / n)
+      return scale * (k % 2 == 0 and math.sin(angle) or math.cos(angle))
+    end
+  end
+
+  --- Adds a vector for each place to x[batch, tokens, width]: a learned one, or sines and cosines that stay.
+  -- @param options  { name =, kind = "learned" (default) or "sinusoidal", init = of learned ones (normal with deviation
+  --   0.02), scale = of sinusoidal ones (1, as published) }
   function builder:positions(x, options)
     local t, n = tokens(self, x, "positions")
     options = options or {}
-    local name = path(self, "positions", options.name)
-    local p = own(self, name .. ".weight", { t, n }, options.init or { kind = "normal", a = 0, b = 0.02 },
-      { group = "no_decay" })
+    local kind = options.kind or "learned"
+    if kind ~= "learned" and kind ~= "sinusoidal" then
+      errors.usage("%s: positions: there is no kind '%s', expected learned or sinusoidal", place(self), tostring(kind))
+    end
+    local name, fixed = path(self, "positions", options.name), kind == "sinusoidal"
+    local init = fixed and { kind = "values", f = waves(n, options.scale or 1) } or options.init
+      or { kind = "normal", a = 0, b = 0.02 }
+    local p = own(self, name .. ".weight", { t, n }, init, { group = "no_decay", state = fixed })
     return self:op("bias", { x, p }, nil, name)
   end
 

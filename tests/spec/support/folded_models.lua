@@ -87,6 +87,9 @@ models.list = {
     "add attention channels_last class_token conv flatten gate layer_norm linear positions reshape slice" },
   { "gpt", { arch = "gpt", width = 8, depth = 2, heads = 2, expansion = 1.5, dropout = 0, tie = true }, { 5 }, WORDS,
     "add attention embedding gate layer_norm linear positions", { entries = 4, label_shape = { 5 } } },
+  { "sines and cosines for places", { arch = "gpt", width = 8, depth = 1, heads = 2, expansion = 2, dropout = 0,
+    tie = false, positions = "sinusoidal" }, { 5 }, WORDS,
+    "add attention embedding gate layer_norm linear positions", { entries = 4, label_shape = { 5 } } },
   { "gated feed-forward, root mean squares, products of matrices, mean over tokens", function(nn, x, info)
     x = nn:rms_norm((nn:embedding(x, 7, 6)))
     x = x + nn:attention(x, { heads = 3, bias = false })
