@@ -6,7 +6,7 @@
 #
 # out ends in .png, .svg or .pdf. Columns of the table, tab-separated, named in its first line: panel (1, 2, …), part
 # (trajectory or rho), title, series (1, 2, …; init modes first), name (of a mode: "init …"),
-# baseline (1: no λ), epoch, score, …, bvs_epoch, at_bvs (1: the epoch nearest to it);
+# baseline (1: no λ), epoch, score, …, bvs_epoch, bvs_score (height of the curve there, in one row of each series);
 # axis (label of the scores' axis); for part rho: series_b, name_b (the column of the matrix), rho (NA: undefined), text (of the cell).
 
 if (!exists("tsv") || !exists("out")) exit error "set tsv (the table) and out (the picture) with -e"
@@ -117,9 +117,9 @@ do for [k = 1:panels] {
       linewidth 2.6 linecolor rgb faint title name[(k - 1) * most + s], \
     for [s = 1:modes[k]] tsv using (curve(k, s) ? column("epoch") : NaN):"score" with lines linewidth 1.4 \
       linecolor palette frac shade(k, s) title name[(k - 1) * most + s], \
-    for [s = modes[k] + 1:curves[k]] tsv using (curve(k, s) && column("at_bvs") == 1 ? column("epoch") : NaN):"score" \
+    for [s = modes[k] + 1:curves[k]] tsv using (curve(k, s) ? column("bvs_epoch") : NaN):"bvs_score" \
       with points pointtype 7 pointsize 0.55 linecolor rgb faint, \
-    for [s = 1:modes[k]] tsv using (curve(k, s) && column("at_bvs") == 1 ? column("epoch") : NaN):"score" with points \
+    for [s = 1:modes[k]] tsv using (curve(k, s) ? column("bvs_epoch") : NaN):"bvs_score" with points \
       pointtype 7 pointsize 0.55 linecolor palette frac shade(k, s)
   unset arrow
 

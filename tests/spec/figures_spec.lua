@@ -201,7 +201,7 @@ describe("figures of sweeps", function()
     local row = find(rows, { name = "baseline gelu", epoch = 5 })
     close(100 * (reference.baseline[1] + reference.baseline[2] + reference.baseline[3] + reference.baseline[4]) / 4,
       row.score)
-    assert.are.same({ 5, 1, 4, 1 }, { row.bvs_epoch, row.at_bvs, row.runs, row.baseline })
+    assert.are.same({ 5, row.score, 4, 1 }, { row.bvs_epoch, row.bvs_score, row.runs, row.baseline })
   end)
 
   it("fig1 is drawn as png, svg and pdf, the same each time, with what a reader needs in its caption", function()
@@ -294,13 +294,35 @@ describe("figures of sweeps", function()
     has(table.concat(built.gaps, "\n"), "ρ of init ascending and init gelu: undefined for 2 of 2 seeds")
     local trajectory = find(rows, { part = "trajectory", name = "init gelu", epoch = 2 })
     close(90.29, trajectory.score)
-    assert.are.same({ 2, 1, 0 }, { trajectory.bvs_epoch, trajectory.at_bvs, trajectory.baseline })
+    assert.are.same({ 2, trajectory.score, 0 }, { trajectory.bvs_epoch, trajectory.bvs_score, trajectory.baseline })
+    assert.equal("NA", find(rows, { part = "trajectory", name = "init gelu", epoch = 1 }).bvs_score)
     local made = draws("fig3", { sweep_of(records, "one"), sweep_of(records, "two") }, "fig3.svg")
     has(read(made.picture), "undefined")
     has(read(made.caption), "With 3 gates")
     has(read(made.caption), "Runs of two, by recipe hash")
     draws("fig3", { sweep_of(records) }, "fig3.png")
     draws("fig3", { sweep_of(records) }, "fig3.pdf")
+  end)
+
+  it("fig3 puts a BVS epoch between epochs onto the curve, and tells modes that are functions apart", function()
+    local records = made_up.grid({ t = { 0.1 }, c = { 3 }, init = MODES, seeds = { 1, 2 } })
+    for _, record in ipairs(records) do
+      local gate = record.config.gate
+      if gate.init == "ascending" and record.seed == 2 then
+        record.epochs.val_score = { 0.6, 0.7, 0.95 }
+        record.best = { epoch = 3, val_score = 0.95 }
+      elseif gate.init ~= "ascending" and gate.init then
+        gate.init, gate.lambda, record.label, record.cell["gate.init"] = nil, { #gate.init, 2 }, gate.init, "function"
+      end
+    end
+    local rows = build("fig3", sweep_of(records))
+    local row = find(rows, { part = "trajectory", name = "init ascending", epoch = 2 })
+    assert.equal(2.5, row.bvs_epoch)
+    close(100 * (0.9029 + 0.7 + 0.8 + 0.95) / 4, row.bvs_score)
+    assert.equal("NA", find(rows, { part = "trajectory", name = "init ascending", epoch = 3 }).bvs_score)
+    assert.equal(2, find(rows, { part = "trajectory", name = "init descending", epoch = 1 }).runs)
+    assert.equal(2, find(rows, { part = "trajectory", name = "init gelu", epoch = 1 }).runs)
+    draws("fig3", { sweep_of(records) }, "between3.png")
   end)
 
   it("fig3 gives each recipe of a sweep its own panels; fig1 refuses several", function()

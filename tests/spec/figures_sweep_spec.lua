@@ -53,6 +53,9 @@ return {
     assert.equal(read(DIR .. "/fig/fig2.tsv"), read(place .. "/fig2.tsv"))
     assert.equal(read(DIR .. "/fig/fig2.png"), read(place .. "/fig2.png"))
     local caption = read(place .. "/fig2.txt")
+    has(caption, "\nmoons: data n=")
+    has(caption, "; model arch=mlp")
+    has(caption, "epochs=2")
     has(caption, "n = 3 runs, of them 1 baseline; seed 1; budget smoke, 2 epochs")
     local listing = succeeds("sweep", place .. "/tiny.lua", "--budget", "smoke", "--out", DIR, "--dry-run")
     local count = 0

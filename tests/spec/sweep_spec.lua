@@ -224,8 +224,8 @@ describe("lgelu sweep", function()
   -- of which stands status=….
   local function start_long(dir)
     local long = write("long", 'grid = { ["gate.t"] = { 0.1, 1 } }, budgets = { full = { ["train.epochs"] = 100000 } }')
-    local pipe = io.popen(("exec 2>&1; sh -c 'echo $$; exec %s sweep %s --budget full --out %s --jobs 2'; echo status=$?")
-      :format(PROGRAM, long, dir))
+    local pipe = io.popen(("exec 2>&1; sh -c 'echo $$; exec %s sweep %s --budget full --out %s --jobs 2'\n"
+      .. "echo status=$?"):format(PROGRAM, long, dir))
     local pid, plan = pipe:read("*n"), sweep.load(long, { budget = "full" })
     wait_for(function()
       return store.exists(dir .. "/" .. plan.runs[1].run) and store.exists(dir .. "/" .. plan.runs[2].run)

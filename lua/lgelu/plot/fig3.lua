@@ -20,8 +20,8 @@ fig3.takes, fig3.least, fig3.most = "sweeps", 1, 4
 function fig3.default_out(list) return sweeps.default_out(list, "fig3") end
 
 local COLUMNS = {
-  "panel", "part", "title", "series", "name", "baseline", "epoch", "score", "score_ci95", "bvs_epoch", "at_bvs", "runs",
-  "series_b", "name_b", "rho", "rho_ci95", "text", "axis",
+  "panel", "part", "title", "series", "name", "baseline", "epoch", "score", "score_ci95", "bvs_epoch", "bvs_score",
+  "runs", "series_b", "name_b", "rho", "rho_ci95", "text", "axis",
 }
 
 local function row_of(values)
@@ -30,7 +30,7 @@ local function row_of(values)
   return row
 end
 
--- A mode that is a Lua function has its text for a name; so much of it is shown.
+-- So much of a mode's name is shown.
 local LONGEST = 16
 
 local function shortened(name)
@@ -38,25 +38,28 @@ local function shortened(name)
   return #name <= LONGEST and name or name:sub(1, LONGEST):gsub("[\192-\255]?[\128-\191]*$", "") .. "…"
 end
 
--- Init modes in the order of their first run, then the kinds of gates without λ: { name, baseline, records }.
+-- Init modes in the order of their first run, then the kinds of gates without λ: { name, baseline, records }. A mode
+-- that is a Lua function is known by the λ that it gave, and shown by the label of its runs.
 local function series_of(sweep)
   local modes, plain, by_name = {}, {}, {}
   for _, record in ipairs(sweep.done) do
     local baseline = record.lambda == nil
-    local name = shortened(record.config[baseline and "gate.kind" or "gate.init"])
-    if baseline then name = (record.role == "baseline" and "baseline " or "") .. name else name = "init " .. name end
-    if not by_name[name] then
-      by_name[name] = { name = name, baseline = baseline, records = {} }
-      table.insert(baseline and plain or modes, by_name[name])
+    local mode = record.config[baseline and "gate.kind" or "gate.init"]
+    local prefix = not baseline and "init " or record.role == "baseline" and "baseline " or ""
+    local id = prefix .. (mode or record.config["gate.lambda"])
+    if not by_name[id] then
+      by_name[id] = { name = prefix .. shortened(mode or record.label), baseline = baseline, records = {} }
+      table.insert(baseline and plain or modes, by_name[id])
     end
-    table.insert(by_name[name].records, record)
+    table.insert(by_name[id].records, record)
   end
   local list, count = modes, #modes
   for _, series in ipairs(plain) do list[#list + 1] = series end
   return list, count
 end
 
--- Mean score over the runs of a series at each epoch that all of them have, and the mean of their BVS epochs.
+-- Mean score over the runs of a series at each epoch that all of them have; the mean of their BVS epochs and, in the
+-- row of the epoch before or at it, the height of the curve there, where it goes so far.
 local function add_trajectory(rows, series, base, scale)
   local last, bvs_epochs = math.huge, {}
   for i, record in ipairs(series.records) do
@@ -64,15 +67,20 @@ local function add_trajectory(rows, series, base, scale)
     bvs_epochs[i] = record.source.best.epoch
   end
   local bvs_epoch = stats.summary(bvs_epochs).mean
-  for e = 1, last do
+  local function at(e)
     local scores = {}
     for i, record in ipairs(series.records) do scores[i] = scale * record.source.epochs.val_score[e] end
-    local summary = stats.summary(scores)
-    local epoch = series.records[1].source.epochs.epoch[e]
+    return stats.summary(scores)
+  end
+  for e = 1, last do
+    local summary, epoch, bvs_score = at(e), series.records[1].source.epochs.epoch[e], nil
+    local part = bvs_epoch - epoch
+    if part == 0 or part > 0 and part < 1 and e < last then
+      bvs_score = summary.mean + (part > 0 and part * (at(e + 1).mean - summary.mean) or 0)
+    end
     local values = {
       part = "trajectory", epoch = epoch, score = summary.mean, score_ci95 = summary.ci95, bvs_epoch = bvs_epoch,
-      at_bvs = epoch == math.floor(bvs_epoch + 0.5) and 1 or 0, runs = #series.records,
-      baseline = series.baseline and 1 or 0,
+      bvs_score = bvs_score, runs = #series.records, baseline = series.baseline and 1 or 0,
     }
     for key, value in pairs(base) do values[key] = value end
     rows[#rows + 1] = row_of(values)
@@ -148,8 +156,11 @@ end
 
 local function describe(sweep, title, first)
   local gates = first.lambda and #first.lambda or 0
-  local modes = table.concat(sweeps.values(sweep.done, "gate.init"), ", ")
-  return ("%s: %d gates; modes are %s.%s%s"):format(title, gates, modes, compare.axes(sweep.done).note,
+  local list, count = series_of(sweep)
+  local modes = {}
+  for i = 1, count do modes[i] = list[i].name:gsub("^init ", "") end
+  return ("%s: %d gates; modes are %s.%s%s"):format(title, gates, table.concat(modes, ", "),
+    compare.axes(sweep.done).note,
     gates <= 4 and (" With %d gates and no ties ρ takes only %d values; it says little."):format(gates,
       ({ 0, 2, 4, 11 })[gates] or 0) or "")
 end
@@ -179,7 +190,7 @@ function fig3.build(list)
   for _, note in ipairs(notes) do gaps[#gaps + 1] = note end
   return {
     columns = COLUMNS, rows = rows, caption = caption, gaps = gaps,
-    partly = { score_ci95 = true, rho_ci95 = true, rho = true },
+    partly = { score_ci95 = true, bvs_score = true, rho_ci95 = true, rho = true },
   }
 end
 

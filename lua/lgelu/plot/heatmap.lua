@@ -140,7 +140,11 @@ end
 
 --- The paragraphs of the caption.
 function heatmap.caption(sweep, title, done, most, scale, notes)
-  local inits = sweeps.values(done, "gate.init")
+  local inits = {}
+  for i, record in ipairs(done) do -- a mode that is a Lua function is known by what it gave
+    inits[i] = record.config["gate.init"] or "λ = " .. record.config["gate.lambda"]
+  end
+  inits = sweeps.sorted(inits)
   local parts = {
     ("%s Text of each cell: ΔBVS%s, the best validation score (BVS) minus that of its baseline (%s), mean over %d "
       .. "init mode%s of s (%s) and %d seed%s. Colour: hardness drift Δλ, the mean over epochs and gates of "

@@ -198,7 +198,23 @@ local function runs_text(sweep)
   return table.concat(lines, "\n")
 end
 
---- The paragraphs that end every caption: n, budget, seeds, what is missing, and the runs by their hashes.
+-- "model arch=mlp hidden=512,256; train batch=128 epochs=20": what the runs of a recipe have in common besides gates.
+local function setting_text(done)
+  local parts = {}
+  for _, section in ipairs({ "data", "model", "optimizer", "schedule", "train" }) do
+    local texts = {}
+    for key, value in pairs(done[1].config) do
+      local same = key:sub(1, #section + 1) == section .. "."
+      for _, record in ipairs(done) do same = same and record.config[key] == value end
+      if same then texts[#texts + 1] = key:sub(#section + 2) .. "=" .. value:gsub("%s+", " ") end
+    end
+    if #texts > 0 then parts[#parts + 1] = section .. " " .. table.concat(sweeps.sorted(texts), " ") end
+  end
+  return table.concat(parts, "; ")
+end
+
+--- The paragraphs that end every caption: n, budget, seeds, what the runs have in common, what is missing, and the runs
+-- by their hashes.
 -- @tparam table list sweeps
 -- @tparam table notes further lines on what is missing (optional)
 -- @treturn table list of paragraphs
@@ -213,6 +229,10 @@ function sweeps.paragraphs(list, notes)
       tostring(sweep.name), table.concat(sweeps.sorted(names), ", "), #sweep.done, #sweep.done == 1 and "" or "s",
       baselines, baselines == 1 and "" or "s", #seeds == 1 and "" or "s", table.concat(seeds, ", "),
       tostring(sweep.budget or "as in the recipe"), epochs_text(sweep.done))
+  end
+  for _, part in ipairs(sweeps.by_recipe(list)) do
+    local setting = setting_text(part.done)
+    if setting ~= "" then parts[#parts + 1] = ("%s: %s."):format(part.recipe, setting) end
   end
   local missing = sweeps.gap_lines(list)
   for _, note in ipairs(notes or {}) do missing[#missing + 1] = note end
