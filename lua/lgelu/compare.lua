@@ -216,6 +216,7 @@ local function mean_profile(records)
   return profile
 end
 
+-- Fills a group in; returns how many of its runs lack a baseline.
 local function measure(group, baselines, keys)
   local records = group.records
   group.bvs = compare.over_seeds(records, function(r) return r.bvs end)
@@ -224,17 +225,20 @@ local function measure(group, baselines, keys)
   group.seeds = group.bvs.n
   group.profile = mean_profile(records)
   group.epochs = { math.huge, 0 }
-  local paired, deltas = {}, {}
+  local paired, deltas, alone = {}, {}, 0
   for _, record in ipairs(records) do
     group.epochs = { math.min(group.epochs[1], record.epochs), math.max(group.epochs[2], record.epochs) }
     local baseline = baselines[pairing(record, keys)]
     if baseline and not is_baseline(record) then
       deltas[#deltas + 1] = record.score:drop(record.bvs, baseline.bvs) -- above 0: better than the baseline
       paired[#paired + 1] = { seed = record.seed, delta = deltas[#deltas] }
+    elseif not is_baseline(record) then
+      alone = alone + 1
     end
   end
   group.delta = compare.over_seeds(paired, function(p) return p.delta end)
   group.pairs = #deltas > 0 and stats.summary(deltas) or nil
+  return alone
 end
 
 -- Keys that say by their presence whether a configuration has a section at all: "hardening.schedule".
@@ -274,7 +278,8 @@ end
 -- seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed), profile (mean λ of
 -- each gate at the BVS epoch), epochs = { least, most } };
 -- `keys`: what differs between groups; `pooled`: what differs within them; `present`: list of { key, value } that only
--- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out
+-- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out;
+-- `unpaired`: how many runs have no baseline although there are some
 -- @raise usage error: no records, or a key that no run has
 function compare.groups(records, by)
   if #records == 0 then errors.usage("there are no runs to compare") end
@@ -293,12 +298,16 @@ function compare.groups(records, by)
   end)
   local baselines = baselines_of(records, keys)
   local between, within, present = differences(records, groups, keys, chosen)
+  local unpaired = 0
   for _, group in ipairs(groups) do
     group.values = {}
     for _, key in ipairs(between) do group.values[key] = group.records[1].config[key] end
-    measure(group, baselines, keys)
+    unpaired = unpaired + measure(group, baselines, keys)
   end
-  return { groups = groups, keys = between, pooled = within, present = present, repeated = repeated }
+  return {
+    groups = groups, keys = between, pooled = within, present = present, repeated = repeated,
+    unpaired = next(baselines) and unpaired or 0,
+  }
 end
 
 --- What scores are multiplied with for people: 100 (per cent, and points of difference) where all are shares in [0, 1].

@@ -158,6 +158,10 @@ local function notes(result)
   if #result.pooled > 0 then
     lines[#lines + 1] = "Pooled within groups: " .. table.concat(result.pooled, ", ") .. "."
   end
+  if result.unpaired > 0 then
+    lines[#lines + 1] = ("%d run%s no ΔBVS: no baseline has the same seed and differs in gate.* and hardening.* alone.")
+      :format(result.unpaired, result.unpaired == 1 and " has" or "s have")
+  end
   for _, pair in ipairs(result.repeated) do
     lines[#lines + 1] = ("%s is left out: it repeats %s (same configuration and seed)."):format(pair[1], pair[2])
   end
