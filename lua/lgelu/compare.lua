@@ -216,9 +216,21 @@ local function mean_profile(records)
   return profile
 end
 
+-- The score that a group's runs share: accuracies and bits have no mean.
+local function score_of(records)
+  for _, record in ipairs(records) do
+    if record.score ~= records[1].score then
+      errors.usage("--by would pool runs of different scores: %s has %s, %s has %s; compare those of one score",
+        records[1].name, records[1].score.name, record.name, record.score.name)
+    end
+  end
+  return records[1].score
+end
+
 -- Fills a group in; returns how many of its runs lack a baseline.
 local function measure(group, baselines, keys)
   local records = group.records
+  group.score = score_of(records)
   group.bvs = compare.over_seeds(records, function(r) return r.bvs end)
   group.test = compare.over_seeds(records, function(r) return r.test end)
   group.drift = compare.over_seeds(records, function(r) return r.drift end)
@@ -274,13 +286,13 @@ end
 --- Compares runs.
 -- @tparam table records from compare.record
 -- @tparam ?table by list of keys to group by, pooling runs that differ in others; by default every difference counts
--- @treturn table `groups`: list of { values = key → text, records, seeds, bvs, test, drift, delta (summaries over
--- seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed), profile (mean λ of
--- each gate at the BVS epoch), epochs = { least, most } };
+-- @treturn table `groups`: list of { values = key → text, records, seeds, score (of lgelu.score), bvs, test, drift,
+-- delta (summaries over seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed),
+-- profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
 -- `keys`: what differs between groups; `pooled`: what differs within them; `present`: list of { key, value } that only
 -- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out;
 -- `unpaired`: how many runs have no baseline although there are some
--- @raise usage error: no records, or a key that no run has
+-- @raise usage error: no records, a key that no run has, or a group whose runs have different scores
 function compare.groups(records, by)
   if #records == 0 then errors.usage("there are no runs to compare") end
   local keys, chosen = all_keys(records), by and {}

@@ -13,7 +13,7 @@ local function run(o)
     dir = ("runs/%s-%s-%s-s%d"):format(o.kind, o.t or "", o.init or "", o.seed), seed = o.seed, kind = o.kind,
     hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, o.harden and "h" or "" }, "/"),
     status = o.status, lambda = lambda, val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
-    config = {
+    measure = o.measure, config = {
       name = "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128 }, model = { hidden = { 8, 4 } },
       hardening = o.harden and { schedule = "geometric", eps = 0.005 } or nil,
     },
@@ -171,6 +171,11 @@ describe("compare", function()
     fails("usage", "no run has this key, did you mean 'gate.kind'?", compare.groups,
       records({ { kind = "relu", seed = 1, bvs = 0.8 } }), { "gate.kin" })
     fails("usage", "there are no runs", compare.groups, {})
+    local mixed = records({ { kind = "gelu", seed = 1, bvs = 0.8 },
+      { kind = "gelu", t = 1, seed = 1, bvs = 1.9, measure = "perplexity" } })
+    fails("usage", "gelu---s1 has accuracy, gelu-1--s1 has perplexity; compare those of one score", compare.groups,
+      mixed, { "gate.kind" })
+    assert.equal("perplexity", compare.groups(mixed).groups[2].score.name)
   end)
 end)
 
@@ -185,6 +190,8 @@ describe("lgelu compare", function()
       runs.store({ dir = paths[#paths], kind = o[1], seed = seed, epochs = 4, score = o[2] })
     end
   end
+  runs.store({ dir = place .. "/words", kind = "lambda_gelu", seed = 4, epochs = 2, score = 2.954,
+    measure = "perplexity" })
   runs.store({ dir = place .. "/broken", kind = "relu", seed = 1, epochs = 2, score = 0.8, status = "failed" })
 
   teardown(function() os.execute(("rm -r '%s'"):format(place)) end)
@@ -199,6 +206,15 @@ describe("lgelu compare", function()
     assert.truthy(text:find("gelu             3  85.52 ± 0.25             –", 1, true), text)
     local notes = "Groups differ in gate.kind.\nThe same wherever it applies: gate.t = 0.1.\n"
     assert.truthy(text:find(notes, 1, true), text)
+  end)
+
+  it("gives each number its unit where runs have different scores", function()
+    local text = select(2, runs.program("compare", place .. "/words", paths[1]))
+    assert.truthy(text:find("2.897 perplexity", 1, true), text)
+    assert.truthy(text:find("86.42 %", 1, true), text)
+    local status, message = runs.program("compare", "--by", "gate.kind", place .. "/words", paths[1])
+    assert.equal(2, status)
+    assert.truthy(message:find("words has perplexity, lambda_gelu-s1 has accuracy; compare those", 1, true), message)
   end)
 
   it("prints every digit as CSV, with the notes elsewhere", function()

@@ -184,6 +184,23 @@ describe("a table is refused where", function()
     end
   end)
 
+  it("a column is of numbers but for a few fields that are not", function()
+    local lines = { "n,k" }
+    for i = 1, 20 do lines[i + 1] = ("%s,%s"):format(i == 7 and "1_000" or i, i % 2 == 0 and "a" or "b") end
+    local bytes = table.concat(lines, "\n")
+    says("table.csv: line 8, column 1 (n): '1_000' is no number, as 19 of the column's 20 fields are", bytes)
+    assert.are.equal("number, some missing", load(bytes, { missing = "1_000" }).columns.kinds[1])
+    assert.are.equal("category of 20", load(bytes, { categories = { "n" } }).columns.kinds[1])
+    lines[4], lines[5] = "some,a", "more,b"
+    assert.are.equal("category of 20", load(table.concat(lines, "\n")).columns.kinds[1]) -- 17 of 20: no slip any more
+  end)
+
+  it("the recipe names one of two columns of the same name", function()
+    assert.matches("data.label: columns 1 and 2 of .*table.csv are both called 'n': rename one of them",
+      refused("usage", "n,n,k\n1,2,a\n3,4,b\n", { label = "n" }))
+    assert.are.same({ "n", "n" }, load("n,n,k\n1,2,a\n3,4,b\n").columns.features)
+  end)
+
   it("it is empty, has names only, or bytes that are no text", function()
     says("table.csv: is empty, expected rows of fields", "")
     says("table.csv: is empty, expected rows of fields", "\n\r\n  \n")

@@ -74,22 +74,30 @@ local function epochs_text(epochs)
   return epochs[1] == epochs[2] and tostring(epochs[1]) or ("%d to %d"):format(epochs[1], epochs[2])
 end
 
--- Shares in [0, 1] are shown in per cent; other scores in their unit; several kinds in one table as they are stored.
+-- Shares in [0, 1] are shown in per cent, other scores in their unit, which the title names; where a table has several
+-- kinds, each number has its own. Returns the title's unit and a function from a group to its style.
 local function score_style(groups)
-  local records = {}
+  local kind = groups[1].score
   for _, group in ipairs(groups) do
-    for _, record in ipairs(group.records) do records[#records + 1] = record end
+    if group.score ~= kind then
+      return "", function(g)
+        local unit = (" " .. g.score.unit):gsub("%%", "%%%%")
+        return { scale = g.score.scale, format = g.score:format() .. unit, signed = g.score:format(true) .. unit }
+      end
+    end
   end
-  local kind = require("lgelu.score").common(records)
-  if kind and kind.scale == 1 then return 1, kind:format(), kind:format(true), (" (%s)"):format(kind.unit) end
+  local style = { scale = kind.scale, format = kind:format(), signed = kind:format(true) }
+  local unit = (" (%s)"):format(kind.unit)
   for _, group in ipairs(groups) do
-    if not kind or group.bvs.mean < 0 or group.bvs.mean > 1 then return 1, "%.5g", "%+.3g", "" end
+    if kind.scale ~= 1 and (group.bvs.mean < 0 or group.bvs.mean > 1) then -- no share: as it is stored
+      style, unit = { scale = 1, format = "%.5g", signed = "%+.3g" }, ""
+    end
   end
-  return 100, "%.2f", "%+.2f", " (%)"
+  return unit, function() return style end
 end
 
 local function readable(result)
-  local scale, format, signed, unit = score_style(result.groups)
+  local unit, style_of = score_style(result.groups)
   local columns, rows = {}, {}
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
   local more = {
@@ -100,10 +108,11 @@ local function readable(result)
   }
   for _, column in ipairs(more) do columns[#columns + 1] = column end
   for r, group in ipairs(result.groups) do
-    local row, k = {}, #result.keys
+    local row, k, style = {}, #result.keys, style_of(group)
     for i, key in ipairs(result.keys) do row[i] = group.values[key] end
-    row[k + 1], row[k + 2] = group.seeds, with_interval(group.bvs, scale, format)
-    row[k + 3], row[k + 4] = with_interval(group.delta, scale, signed), with_interval(group.test, scale, format)
+    row[k + 1], row[k + 2] = group.seeds, with_interval(group.bvs, style.scale, style.format)
+    row[k + 3] = with_interval(group.delta, style.scale, style.signed)
+    row[k + 4] = with_interval(group.test, style.scale, style.format)
     if group.delta and group.delta.n < group.seeds then
       row[k + 3] = ("%s (n = %d)"):format(row[k + 3], group.delta.n)
     end
@@ -119,7 +128,7 @@ local function numeric(result)
   local titles = {
     "runs", "seeds", "bvs_mean", "bvs_sd", "bvs_ci95", "delta_bvs_mean", "delta_bvs_sd", "delta_bvs_ci95",
     "delta_bvs_seeds", "delta_bvs_pairs", "delta_bvs_pairs_sd", "delta_bvs_pairs_ci95", "test_mean", "test_sd",
-    "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max", "drift_mean", "drift_ci95",
+    "test_ci95", "epochs_min", "epochs_max", "lambda_min", "lambda_max", "drift_mean", "drift_ci95", "score",
   }
   local columns, rows = {}, {}
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key } end
@@ -131,7 +140,7 @@ local function numeric(result)
       #group.records, group.seeds, bvs.mean, bvs.sd, bvs.ci95, delta.mean, delta.sd, delta.ci95, delta.n, pairs_.n,
       pairs_.sd, pairs_.ci95, test.mean, test.sd, test.ci95, group.epochs[1], group.epochs[2],
       group.profile and math.min(unpack(group.profile)), group.profile and math.max(unpack(group.profile)), drift.mean,
-      drift.ci95,
+      drift.ci95, group.score.name,
     }
     local row = {}
     for i, key in ipairs(result.keys) do row[i] = group.values[key] end

@@ -15,6 +15,7 @@ local ffi, lib, check = C.ffi, C.lib, C.check
 local columns = {}
 
 local MOST_LEVELS = 1000 -- of a category: more are names or numbers of rows
+local SPELT_WRONG = 0.9 -- a column with numbers in more of its rows than this, and texts in the others, is refused
 
 local function at_line(t, row, c)
   return ("%s: line %d, column %d (%s)"):format(t.path, tonumber(lib.lg_csv_line(t.handle, row)), c, t.names[c])
@@ -22,9 +23,17 @@ end
 
 -- The number of a column that a recipe names; key: where it does.
 local function column_number(t, name, key)
+  local found
   for c, known in ipairs(t.names) do
-    if known == tostring(name) then return c end
+    if known == tostring(name) then
+      if found then
+        errors.usage("data.%s: columns %d and %d of %s are both called '%s': rename one of them", key, found, c, t.path,
+          known)
+      end
+      found = c
+    end
   end
+  if found then return found end
   local number = tonumber(name)
   if number and number >= 1 and number <= t.columns and number % 1 == 0 then return number end
   return errors.usage("data.%s: %s has no column '%s'; it has %s%s", key, t.path, tostring(name),
@@ -46,6 +55,25 @@ local function texts(t, c)
     list[row + 1] = text ~= nil and ffi.string(text) or false
   end
   return list
+end
+
+-- Is it a number as the reader takes them? Lua's are more: 0x10, nan.
+local function is_number(text) return tonumber(text) ~= nil and not text:find("[xXnN]") end
+
+-- A column of texts that is one of numbers but for a few fields: these are spelt wrong, or marks of missing values that
+-- the recipe does not know. As categories its numbers would lose their order, and nobody would be told.
+local function check_spelling(t, c, list)
+  local count, present, first = 0, 0, nil
+  for row, text in ipairs(list) do
+    if text then
+      present = present + 1
+      if is_number(text) then count = count + 1 else first = first or row end
+    end
+  end
+  if count > SPELT_WRONG * present then
+    errors.fail("%s: '%s' is no number, as %d of the column's %d fields are: mend it, add it to data.missing, or name "
+      .. "the column in data.categories", at_line(t, first - 1, c), list[first], count, present)
+  end
 end
 
 -- The different texts of a list, by number where all are numbers, else by their bytes; is any missing?
@@ -80,7 +108,9 @@ local function describe(t, c, forced)
     local constant = least > greatest or (least == greatest and not missing)
     return { column = c, kind = constant and "constant" or "number", missing = missing }
   end
-  local levels, missing = levels_of(texts(t, c))
+  local list = texts(t, c)
+  if not forced then check_spelling(t, c, list) end
+  local levels, missing = levels_of(list)
   if #levels > MOST_LEVELS then
     errors.fail("%s: column %d (%s) holds %d different texts, expected at most %d: leave it out with data.drop, or is "
       .. "a number among them spelt wrong?", t.path, c, t.names[c], #levels, MOST_LEVELS)
@@ -106,7 +136,7 @@ local function fill_number(t, k, x, width, holes)
   local values = numbers(t, k.column)
   if not values then
     for row, text in ipairs(texts(t, k.column)) do
-      if text and (not tonumber(text) or text:find("[xXnN]")) then -- Lua's numbers are more: 0x10, nan
+      if text and not is_number(text) then
         errors.fail("%s: '%s' is no number, as the training file's are", at_line(t, row - 1, k.column), text)
       end
     end

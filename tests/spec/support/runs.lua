@@ -4,7 +4,8 @@ local json = require("cjson")
 local runs = {}
 
 --- A run.
--- @param o  dir, seed, hash, status, kind, lambda (list of rows), val_score (list), test_score, config (sections)
+-- @param o  dir, seed, hash, status, kind, lambda (list of rows), val_score (list), test_score, config (sections),
+--   measure (name of the score, nil: accuracy)
 function runs.fake(o)
   local epochs = { epoch = {}, val_score = o.val_score }
   local best = { epoch = 0, val_score = -math.huge, test_score = o.test_score }
@@ -17,7 +18,8 @@ function runs.fake(o)
   local gates = { names = names, lambda = o.lambda, kind = o.kind, t = 0.1, c = 3, init = "gelu" }
   return {
     dir = o.dir,
-    attrs = { name = "made_up", hash = o.hash or "abcdef12", seed = o.seed or 1, status = o.status or "done" },
+    attrs = { name = "made_up", hash = o.hash or "abcdef12", seed = o.seed or 1, status = o.status or "done",
+      score = o.measure },
     epochs = function() return epochs end,
     gates = function() return gates end,
     best = function() return best.epoch > 0 and best or nil end,
@@ -40,14 +42,15 @@ function runs.learned(dir, gates, epochs, seed)
 end
 
 --- Writes a run folder: three gates; λ only where kind is lambda_gelu.
--- @param o  dir, kind, seed, epochs, score (added to every score), status ("done" when nil)
+-- @param o  dir, kind, seed, epochs, score (added to every score), status ("done" when nil), measure (as above)
 function runs.store(o)
   local learned = o.kind == "lambda_gelu"
   local gate = { kind = o.kind, t = learned and 0.1 or nil }
   local lambda = learned and { 1.1, 1.1, 1.1 } or {}
   local run = require("lgelu.store").create(o.dir, {
     attrs = {
-      name = "made_up", recipe = "return {}", seed = o.seed, hash = (o.kind .. "0123456789abcdef"):rep(4):sub(1, 64),
+      name = "made_up", recipe = "return {}", seed = o.seed, score = o.measure,
+      hash = (o.kind .. (o.measure or "") .. "0123456789abcdef"):rep(4):sub(1, 64),
       config = json.encode({ name = "made_up", seed = o.seed, gate = gate, model = { hidden = { 8, 4 } } }),
     },
     gates = {
