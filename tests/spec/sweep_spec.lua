@@ -325,6 +325,19 @@ describe("lgelu sweep", function()
     assert.is_truthy(text:find("is the folder of a run, expected one for a sweep", 1, true), text)
   end)
 
+  it("names a plan that is cut short or none", function()
+    local dir = base .. "/no_plan"
+    assert(os.execute(("mkdir '%s'"):format(dir)) == 0)
+    for text, words in pairs({ ['{"format":'] = "plan.json: not JSON", ["[]"] = "not the plan of a sweep",
+      ['{"format":"lgelu-sweep-plan","format_version":1}'] = "not the plan of a sweep",
+      ['{"format":"lgelu-sweep-plan","format_version":9,"runs":[]}'] = "written by a newer lgelu" }) do
+      folders.write(dir .. "/plan.json", text)
+      local ok, e = pcall(sweep.records, dir)
+      assert.is_false(ok)
+      assert.is_truthy(tostring(e):find(words, 1, true), tostring(e))
+    end
+  end)
+
   it("takes over runs that a sweep beside it has done", function()
     assert(os.execute(("mkdir '%s/two'; cp -r '%s' '%s/two/first'"):format(base, whole, base)) == 0)
     -- One of its own runs was killed before there was a run.h5: it goes on here.

@@ -50,7 +50,10 @@ function folder.read_plan(dir)
   local content = read(path)
   if not content then errors.usage("%s: not a sweep's folder: there is no %s in it", dir, PLAN) end
   local plan = text.from_json(content, path)
-  if type(plan) ~= "table" or plan.format ~= FORMAT then errors.fail("%s: not the plan of a sweep", path) end
+  if type(plan) ~= "table" or plan.format ~= FORMAT or type(plan.format_version) ~= "number"
+    or type(plan.runs) ~= "table" then
+    errors.fail("%s: not the plan of a sweep", path)
+  end
   if plan.format_version > VERSION then
     errors.fail("%s: written by a newer lgelu (format_version %d, this one reads up to %d)", path, plan.format_version,
       VERSION)
