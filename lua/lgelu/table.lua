@@ -163,7 +163,7 @@ local SYMBOLS = { ["λ"] = "$\\lambda$", ["Δ"] = "$\\Delta$", ["ρ"] = "$\\rho$
 
 function writers.latex(columns, rows)
   local lines, aligns = layout(columns, rows, function(text)
-    text = one_line(text):gsub("[\\&%%$#_{}~^]", LATEX)
+    text = one_line(text):gsub("[\\&%%$#_{}~^]", LATEX):gsub("^%-([%d.])", "$-$%1") -- a minus, not a hyphen
     for symbol, macro in pairs(SYMBOLS) do
       text = text:gsub(symbol, (macro:gsub("%%", "%%%%")))
     end

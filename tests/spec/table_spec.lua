@@ -60,6 +60,8 @@ nan           –    100 ± 1           4
     assert.truthy(text:find("$\\lambda$ $\\pm$ \\%", 1, true), text)
     assert.truthy(text:find(
       "a\\_b \\& c\\#\\{\\}\\$\\textasciicircum{}\\textasciitilde{}\\textbackslash{} \\\\\n", 1, true), text)
+    text = tables.render({ { title = "x" }, { title = "y" } }, { { "-0.50 ± 1", "a-1" } }, "latex")
+    assert.truthy(text:find("$-$0.50 $\\pm$ 1 & a-1 ", 1, true), text)
   end)
 
   it("without rows has its titles, in every format", function()
