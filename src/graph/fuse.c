@@ -1,8 +1,10 @@
 /* fuse.c: which nodes are computed together, so that a large array is passed over once instead of two or three times.
  * The graph keeps its nodes: names, attributes, probing and swapping see them as they were declared.
  *
- * Two forms. An epilogue: a gate that alone reads a linear layer is computed by it in forward, tile by tile; the
- * layer's output is kept, and the gate's backward is its own. Absorption: an op that is cheap to compute again (a
+ * Three forms. An epilogue: a gate that alone reads a linear layer is computed by it in forward, tile by tile; the
+ * layer's output is kept, and the gate's backward is its own. The same with a residual sum and the first normalization
+ * of its rows, whoever else reads the sum; what that normalization's backward gives is added to the sum's gradient by
+ * itself. Absorption: an op that is cheap to compute again (a
  * normalization) takes the gate behind it, and a residual sum in between, into its forward and backward; neither its
  * own output nor the sum is ever stored. All of it then happens at the gate's turn, when the other summand is there. */
 #include "graph.h"
@@ -35,6 +37,17 @@ static void fuse_epilogue(lg_graph *g, int32_t i) {
   g->nodes[j]->fused = 1;
 }
 
+/* Node i, of an op on rows, is computed by the sum before it. */
+static void fuse_sum(lg_graph *g, int32_t i) {
+  lg_node *node = g->nodes[i], *sum = g->nodes[node->in[0]];
+  if (!is_op(sum, LG_OP_ID_add) || sum->absorbed || sum->call.epilogue) return;
+  for (int32_t k = 1; k < node->n_in; k++)
+    if (g->nodes[node->in[k]]->kind == LG_KIND_OP) return; /* may not be there yet at the sum's turn */
+  sum->call.epilogue = &node->call;
+  sum->call.rows = op_of(node)->rows;
+  node->fused = 1;
+}
+
 static void absorb(lg_graph *g, int32_t i) {
   lg_node *node = g->nodes[i];
   int32_t gate = only_reader(g, i), sum = -1;
@@ -63,6 +76,7 @@ void lg_graph_fuse(lg_graph *g) {
     const lg_op *op = op_of(g->nodes[i]);
     if (op && op->flags & LG_OP_EPILOGUE) fuse_epilogue(g, i);
     if (op && op->flags & LG_OP_ABSORB) absorb(g, i);
+    if (op && op->rows) fuse_sum(g, i);
   }
 }
 

@@ -152,7 +152,7 @@ static void scratch(planner *p) {
     buffer *saved = at(p, SAVED, i), *f = at(p, WORK_F, i), *b = at(p, WORK_B, i);
     if (op->saved_bytes) saved->bytes = op->saved_bytes(&node->call);
     int32_t turn = node->exec;
-    saved->birth = turn;
+    saved->birth = node->fused ? node->in[0] : turn;
     saved->death = has_backward(p->g, node) ? backward_time(p, turn) : turn;
     if (op->work_bytes) f->bytes = op->work_bytes(&node->call, 0);
     f->birth = f->death = turn;

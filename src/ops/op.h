@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 enum { LG_MAX_INPUTS = 8, LG_MAX_ATTRS = 16, LG_MAX_STATS = 2 };
+enum { LG_ROW_TILE = 32 };                 /* rows of a tile where ops work on rows together (lg_op.rows) */
 enum { LG_READ_OUT = 1 << LG_MAX_INPUTS }; /* bit of lg_op.reads for the output; bit i is input i */
 
 /* One array of a call. data is NULL during shape inference, and for gradients that nobody wants. */
@@ -33,10 +34,12 @@ typedef struct lg_call {
   void *work;                       /* work_bytes, for the length of this call */
   int32_t dtype, training;          /* of the graph; training: 1 in mode 1 */
   uint64_t seed, step;
-  /* Fusion (graph/fuse.c). epilogue: a gate that this op computes as well, or NULL; its call has s, attributes, output,
-   * and where absorbed the gradient of s. residual: what is added before that gate, or NULL, and its gradient.
+  /* Fusion (graph/fuse.c). epilogue: a gate, or behind a residual sum a normalization of rows, that this op computes as
+   * well, or NULL; its call has s, attributes, output, and where absorbed the gradient of s. rows: of that
+   * normalization (lg_op.rows). residual: what is added before that gate, or NULL, and its gradient.
    * An absorbing op's backward may write over dout, which nobody reads after it. */
   const struct lg_call *epilogue;
+  void (*rows)(const struct lg_call *c, int64_t first, int64_t count);
   const lg_slot *residual;
   lg_slot *dresidual;
   int32_t acc_residual;
@@ -66,6 +69,9 @@ typedef struct lg_op {
   lg_status (*infer)(const lg_call *c);
   lg_status (*forward)(const lg_call *c);
   lg_status (*backward)(const lg_call *c);
+  /* Optional, for an op whose output's rows (the last dimension) each need the same row of input 0 and what is no op's
+   * output: forward of some rows, from a multiple of LG_ROW_TILE on. A residual sum before it then computes it. */
+  void (*rows)(const lg_call *c, int64_t first, int64_t count);
   /* Optional, for an op that costs little beside its output's memory: computes the output (an absorbed gate's, where
    * there is one) in backward, from what `reads` lists and what was saved. The same bits, and nothing else changes.
    * With it, the plan does not keep the output from forward to backward. */

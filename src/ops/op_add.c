@@ -1,4 +1,5 @@
-/* op_add.c: a + b of equal shapes, the residual sum. Broadcasting is not its business: see bias. */
+/* op_add.c: a + b of equal shapes, the residual sum, and the normalization of its rows that follows, while they are in
+ * cache. Broadcasting is not its business: see bias. */
 #include "../core/threads.h"
 #include "../kernels/elementwise.h"
 #include "op_list.h"
@@ -11,10 +12,7 @@ static lg_status infer(const lg_call *c) {
 
 enum { TILE = 16384 };
 
-static void forward_tile(void *context, int64_t tile) {
-  const lg_call *c = context;
-  int64_t at = tile * TILE, n = lg_slot_size(c->out) - at;
-  if (n > TILE) n = TILE;
+static void sum(const lg_call *c, int64_t at, int64_t n) {
   if (c->dtype == LG_F32)
     lg_k_add_f32((float *)c->out->data + at, (const float *)c->in[0]->data + at, (const float *)c->in[1]->data + at, n);
   else
@@ -22,8 +20,25 @@ static void forward_tile(void *context, int64_t tile) {
                  n);
 }
 
+static void forward_tile(void *context, int64_t tile) {
+  const lg_call *c = context;
+  int64_t left = lg_slot_size(c->out) - tile * TILE;
+  sum(c, tile * TILE, left < TILE ? left : TILE);
+}
+
+static void row_tile(void *context, int64_t tile) {
+  const lg_call *c = context;
+  int64_t n = c->out->shape[c->out->rank - 1], first = tile * LG_ROW_TILE, left = lg_slot_rows(c->out, 1) - first;
+  int64_t rows = left < LG_ROW_TILE ? left : LG_ROW_TILE;
+  sum(c, first * n, rows * n);
+  c->rows(c->epilogue, first, rows);
+}
+
 static lg_status forward(const lg_call *c) {
-  lg_parallel((lg_slot_size(c->out) + TILE - 1) / TILE, forward_tile, (void *)c);
+  if (c->epilogue)
+    lg_parallel((lg_slot_rows(c->out, 1) + LG_ROW_TILE - 1) / LG_ROW_TILE, row_tile, (void *)c);
+  else
+    lg_parallel((lg_slot_size(c->out) + TILE - 1) / TILE, forward_tile, (void *)c);
   return LG_OK;
 }
 

@@ -9,7 +9,7 @@ const lg_attr lg_row_norm_attrs[] = {
     {"eps", 1e-5, 0, 1, "added to the variance"},
     {NULL, 0, 0, 0, NULL},
 };
-enum { ROWS = 32, COLUMNS = 256 }; /* of a tile; of a tile of the sums over tiles */
+enum { ROWS = LG_ROW_TILE, COLUMNS = 256 }; /* of a tile; of a tile of the sums over tiles */
 
 lg_status lg_row_norm_infer(const lg_call *c) {
   const lg_slot *x = c->in[0];
@@ -40,18 +40,20 @@ static int64_t rows_of(const row_run *r, int64_t tile) {
   return left < ROWS ? left : ROWS;
 }
 
-static void forward_tile(void *context, int64_t tile) {
-  const row_run *r = context;
-  const lg_call *c = r->c;
-  int64_t first = tile * ROWS, at = first * r->n;
+void lg_row_norm_rows(const lg_call *c, int64_t first, int64_t count, int centred) {
+  int64_t n = c->in[1]->shape[0], at = first * n;
   const void *beta = c->n_in > 2 ? c->in[2]->data : NULL;
   if (c->dtype == LG_F32)
     lg_k_row_norm_fwd_f32((float *)c->out->data + at, (float *)c->saved + 2 * first, (const float *)c->in[0]->data + at,
-                          c->in[1]->data, beta, rows_of(r, tile), r->n, c->attr[0], r->centred);
+                          c->in[1]->data, beta, count, n, c->attr[0], centred);
   else
     lg_k_row_norm_fwd_f64((double *)c->out->data + at, (double *)c->saved + 2 * first,
-                          (const double *)c->in[0]->data + at, c->in[1]->data, beta, rows_of(r, tile), r->n, c->attr[0],
-                          r->centred);
+                          (const double *)c->in[0]->data + at, c->in[1]->data, beta, count, n, c->attr[0], centred);
+}
+
+static void forward_tile(void *context, int64_t tile) {
+  const row_run *r = context;
+  lg_row_norm_rows(r->c, tile * ROWS, rows_of(r, tile), r->centred);
 }
 
 lg_status lg_row_norm_forward(const lg_call *c, int centred) {

@@ -8,6 +8,7 @@ extern const lg_attr lg_row_norm_attrs[];
 lg_status lg_row_norm_infer(const lg_call *c);
 /* centred: 1 takes the mean off. Input 2, beta, may be missing. */
 lg_status lg_row_norm_forward(const lg_call *c, int centred);
+void lg_row_norm_rows(const lg_call *c, int64_t first, int64_t count, int centred); /* as lg_op.rows */
 lg_status lg_row_norm_backward(const lg_call *c, int centred);
 size_t lg_row_norm_saved_bytes(const lg_call *c);
 size_t lg_row_norm_work_bytes(const lg_call *c, int backward);
