@@ -3,6 +3,7 @@
 --   lg.export.onnx(t, "net.onnx", { relu = true })
 -- The ONNX network takes the data set's numbers times their scale (pixels in [0, 1]; no mean, no deviation: those are
 -- in the first layer) and gives logits. The parts are in lua/lgelu/export/; nothing here changes the run.
+local columns = require("lgelu.data.columns")
 local errors = require("lgelu.errors")
 local folded = require("lgelu.folded")
 local gate = require("lgelu.gate")
@@ -73,7 +74,10 @@ local function units(set)
   if set.input_dtype then
     return ("ids of tokens, int64, %s a row"):format(table.concat(set.input_shape, " x "))
   end
-  if set.columns then return "the table's features (named in the file), numbers as the table has them" end
+  if set.columns then
+    return "the table's features (named in the file), numbers as the table has them"
+      .. (columns.stand_ins(set) and ", for a missing one the mean that the file gives" or "")
+  end
   local low, high = samples.range(set)
   if not low then return "the data set's own numbers" .. (set.scale ~= 1 and " x " .. set.scale or "") end
   return ("pixels / 255, from %g to %g, [channels, height, width]"):format(low, high)
@@ -93,7 +97,11 @@ function export.onnx(t, path, options)
   add("relu", options.relu and "true" or "false")
   add("input_units", units(t.set))
   if t.set.labels then add("classes", t.set.labels) end
-  if t.set.columns then add("features", t.set.columns.features) end
+  if t.set.columns then
+    add("features", t.set.columns.features)
+    local means = columns.stand_ins(t.set)
+    if means then add("missing_numbers", means) end
+  end
   if t.set.tokens then add("tokens", t.set.tokens.level) end
   if t.set.tokens and t.set.tokens.vocabulary then add("vocabulary", t.set.tokens.vocabulary) end
   local swapped, certified = swap_notes(t, add), certificate_notes(t, add)

@@ -1,5 +1,6 @@
 --- data_csv_spec.lua: tables in text files: what is read, what columns become, what is refused and how; UCI Adult's
 -- files in small. The reader's fuzzing is tests/fuzz/fuzz_csv.c.
+local columns = require("lgelu.data.columns")
 local data = require("lgelu.data")
 local errors = require("lgelu.errors")
 local folders = require("tests.spec.support.folders")
@@ -80,6 +81,15 @@ describe("a table", function()
     assert.are.same({ 'a="x', 'a=y"y' }, plain.columns.features)
   end)
 
+  it("says in the log what its columns were taken for", function()
+    assert.are.same({ "4 features of 3 columns: size: number; colour: category of 3; kind: class" }, load(SMALL).notes)
+    assert.is_nil(columns.stand_ins(load(SMALL)))
+    local first, second = {}, {}
+    for c = 1, 20 do first[c], second[c] = c, 2 * c end
+    local wide = load(table.concat(first, ",") .. "\n" .. table.concat(second, ",") .. "\n", { header = false })
+    assert.matches("^19 features of 20 columns: 1: number; .*; 16: number; and 4 more$", wide.notes[1])
+  end)
+
   it("has missing numbers at the mean of training and a feature that says so", function()
     local set = load("n,c,k\n1,u,a\n?,u,b\n3,NA,a\n,v,b\n8,v,a\n")
     assert.are.same({ "n", "n is missing", "c=u", "c=v", "c is missing" }, set.columns.features)
@@ -97,6 +107,7 @@ describe("a table", function()
       if values[row] then sum, count = sum + values[row], count + 1 end
     end
     assert.are.equal(sum / count, set.mean[1])
+    assert.are.same({ n = sum / count }, columns.stand_ins(set))
     assert.are.equal(0, batch(set)[2][1])
   end)
 

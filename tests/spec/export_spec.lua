@@ -159,6 +159,28 @@ print("ir=%d" % m.ir_version)
     assert.matches("certificate_max_logit_change..inf", read(base .. "/meta.onnx"))
   end)
 
+  it("says of a table what its features are, and which mean stands for a missing number", function()
+    local status, output = program("table", "-o %/table.onnx")
+    assert.are.equal(0, status, output)
+    assert.is_truthy(output:find("numbers as the table has them, for a missing one the mean that the file gives\n", 1,
+      true), output)
+    local set, found = trained.open(dirs.table).set, python([[
+import json, onnx
+meta = {p.key: p.value for p in onnx.load("table.onnx").metadata_props}
+print(len(json.loads(meta["features"])))
+for name, mean in sorted(json.loads(meta["missing_numbers"]).items()): print(name, repr(mean))
+]])
+    local lines = { ("%d\n"):format(#set.columns.features) }
+    for i, name in ipairs(set.columns.features) do
+      if name:find("^n%d$") then
+        lines[#lines + 1] = name .. " " .. found:match("\n" .. name .. " ([^\n]*)") .. "\n"
+        assert.are.equal(set.mean[i], tonumber(lines[#lines]:match(" (.*)\n")))
+      end
+    end
+    assert.are.equal(5, #lines)
+    assert.are.equal(table.concat(lines), found)
+  end)
+
   it("writes Transformers that ONNX's checker takes, with ids as int64 and their vocabulary", function()
     for _, name in ipairs({ "vit", "gpt", "encoder" }) do
       for form, words in pairs({ whole = "", open = "--relu --batch dynamic " }) do

@@ -348,4 +348,27 @@ function columns.set(train, test, o)
   }
 end
 
+local SHOWN = 16 -- columns in a line of the log
+
+--- What each column was taken for, as a line for the log: who reads it sees a missing header, a number taken for text.
+function columns.note(set)
+  local parts, c = {}, set.columns
+  for i = 1, math.min(#c.names, SHOWN) do parts[i] = ("%s: %s"):format(c.names[i], c.kinds[i]) end
+  if #c.names > SHOWN then parts[SHOWN + 1] = ("and %d more"):format(#c.names - SHOWN) end
+  return ("%d features of %d columns: %s"):format(#c.features, #c.names, table.concat(parts, "; "))
+end
+
+--- What stands for a missing number: { [feature] = the mean by which it is standardized }, of the features whose
+-- training rows lack some; nil where there are none. Of a standardized set.
+function columns.stand_ins(set)
+  local found
+  for _, k in ipairs(set.columns.kept) do
+    if k.kind == "number" and k.missing then
+      found = found or {}
+      found[set.columns.features[k.first + 1]] = set.mean[k.first + 1]
+    end
+  end
+  return found
+end
+
 return columns

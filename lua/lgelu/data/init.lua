@@ -7,6 +7,7 @@
 local C = require("lgelu.C")
 local augment = require("lgelu.data.augment")
 local check = require("lgelu.recipe.check")
+local columns = require("lgelu.data.columns")
 local errors = require("lgelu.errors")
 local find = require("lgelu.data.find")
 local loader = require("lgelu.data.loader")
@@ -122,7 +123,9 @@ function data.load(config)
   set.normalization = set.mean and "constants" or "training rows"
   set.input_shape = { select(2, unpack(set.train.x.shape)) }
   set.x, set.y = set.train.x, set.train.y
-  set.notes = data.source(config.source).kind == "files" and find.notes() or {}
+  local notes = data.source(config.source).kind == "files" and find.notes() or {}
+  if set.columns then notes[#notes + 1] = columns.note(set) end
+  set.notes = notes
   return set
 end
 
