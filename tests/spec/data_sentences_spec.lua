@@ -56,6 +56,10 @@ describe("sst2", function()
     assert.are.equal("truly good", text(set, set.test.x:totable()[1]))
     assert.are.equal(tokens.unknown, text(set, set.test.x:totable()[2]))
     assert.are.equal(#set.tokens.vocabulary, set.entries)
+    -- a good film " bad , truly not; with length 6 the row `" bad " , truly bad` is whole, with 5 it is cut
+    assert.are.same({ "8 words; 0 of 7 sentences are longer than 6 and cut" }, set.notes)
+    assert.are.same({ "8 words; 1 of 7 sentences are longer than 5 and cut" }, load(nil, { length = 5 }).notes)
+    set = load()
     for _, row in ipairs(x) do
       for _, id in ipairs(row) do assert.is_true(id >= 0 and id < set.entries) end
     end

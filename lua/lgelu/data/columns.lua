@@ -319,6 +319,16 @@ local function check_same_columns(train, test)
   end
 end
 
+local SHOWN = 16 -- columns in a line of the log
+
+-- What each column was taken for, as a line for the log: who reads it sees a missing header, a number taken for text.
+local function note_of(names, plan)
+  local parts = {}
+  for i = 1, math.min(#names, SHOWN) do parts[i] = ("%s: %s"):format(names[i], plan.kinds[i]) end
+  if #names > SHOWN then parts[SHOWN + 1] = ("and %d more"):format(#names - SHOWN) end
+  return ("%d features of %d columns: %s"):format(#plan.features, #names, table.concat(parts, "; "))
+end
+
 --- A set of tables.
 -- @param train  of lgelu.data.csv.read
 -- @param test   the same of the test file, or nil
@@ -345,17 +355,8 @@ function columns.set(train, test, o)
     classes = #plan.classes, labels = plan.classes, scale = 1, standardize = standardize,
     train = limited(first, o.limit), test = limited(second, o.test_limit),
     columns = { names = train.names, kinds = plan.kinds, features = plan.features, kept = plan.kept },
+    note = note_of(train.names, plan),
   }
-end
-
-local SHOWN = 16 -- columns in a line of the log
-
---- What each column was taken for, as a line for the log: who reads it sees a missing header, a number taken for text.
-function columns.note(set)
-  local parts, c = {}, set.columns
-  for i = 1, math.min(#c.names, SHOWN) do parts[i] = ("%s: %s"):format(c.names[i], c.kinds[i]) end
-  if #c.names > SHOWN then parts[SHOWN + 1] = ("and %d more"):format(#c.names - SHOWN) end
-  return ("%d features of %d columns: %s"):format(#c.features, #c.names, table.concat(parts, "; "))
 end
 
 --- What stands for a missing number: { [feature] = the mean by which it is standardized }, of the features whose

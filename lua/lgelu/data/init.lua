@@ -7,7 +7,6 @@
 local C = require("lgelu.C")
 local augment = require("lgelu.data.augment")
 local check = require("lgelu.recipe.check")
-local columns = require("lgelu.data.columns")
 local errors = require("lgelu.errors")
 local find = require("lgelu.data.find")
 local loader = require("lgelu.data.loader")
@@ -113,7 +112,7 @@ end
 --   of tables: columns = { names, kinds, features, kept }, standardize (mean and sd of each column);
 --   score = name of what such data are judged by (lgelu.score), nil: accuracy;
 --   augment = { crop =, flip =, cutout = } for images, else nil; sha256 of the content, before any padding;
---   found_in (folder, or nil when generated); notes = list of lines for the log
+--   found_in (folder, or nil when generated); notes = list of lines for the log, a source's own `note` the last
 function data.load(config)
   config = fill_in(config)
   local set = data.source(config.source).load(config)
@@ -124,7 +123,7 @@ function data.load(config)
   set.input_shape = { select(2, unpack(set.train.x.shape)) }
   set.x, set.y = set.train.x, set.train.y
   local notes = data.source(config.source).kind == "files" and find.notes() or {}
-  if set.columns then notes[#notes + 1] = columns.note(set) end
+  notes[#notes + 1] = set.note
   set.notes = notes
   return set
 end

@@ -23,17 +23,19 @@ local function split(part)
   return tokens.split(tokens.bytes(text), #text, "word", part.where)
 end
 
--- x i32 [rows, length], whose longer sentences are cut, from row `first` (0-based) on.
+-- x i32 [rows, length], whose longer sentences are cut, from row `first` (0-based) on. Returns how many are.
 local function fill(x, first, length, ids, n, newline)
-  local row, column = first - 1, 0
+  local row, column, cut = first - 1, 0, 0
   for i = 0, n - 1 do
     if ids[i] == newline then
       row, column = row + 1, 0
     else
       if column < length then x[row * length + column] = ids[i] end
       column = column + 1
+      if column == length + 1 then cut = cut + 1 end
     end
   end
+  return cut
 end
 
 -- One part of the set out of lists one behind the other, by the vocabulary.
@@ -42,15 +44,15 @@ local function part_of(lists, vocabulary, length)
   for _, list in ipairs(lists) do rows = rows + #list.texts end
   local x, ids_of = tensors.new("i32", { rows, length })
   local y, label = tensors.new("i32", { rows })
-  local first = 0
+  local first, cut = 0, 0
   for _, list in ipairs(lists) do
     local ids, n, names = split(list)
     tokens.number(ids, n, names, vocabulary, { first = 1, unknown = #vocabulary + 1, where = list.where })
-    fill(ids_of, first, length, ids, n, 1) -- a newline is the vocabulary's first entry
+    cut = cut + fill(ids_of, first, length, ids, n, 1) -- a newline is the vocabulary's first entry
     for i, class in ipairs(list.labels) do label[first + i - 1] = class end
     first = first + #list.texts
   end
-  return { x = x, y = y }
+  return { x = x, y = y, cut = cut }
 end
 
 --- A set.
@@ -79,6 +81,10 @@ function sentences.set(train, val, test, config)
   for _, word in ipairs(vocabulary) do listed[#listed + 1] = word end
   listed[#listed + 1] = tokens.unknown
   set.tokens = { level = "word", vocabulary = listed }
+  local rows, cut = 0, 0
+  for _, part in ipairs({ set.train, set.test }) do rows, cut = rows + part.x.shape[1], cut + part.cut end
+  set.note = ("%d words; %d of %d sentences are longer than %d and cut"):format(#vocabulary - 1, cut, rows,
+    config.length)
   return set
 end
 

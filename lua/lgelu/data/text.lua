@@ -83,6 +83,8 @@ function text.of_bytes(bytes, n, config, where)
   set.score = SCORES[config.level]
   set.classes = vocabulary and #vocabulary or 256
   set.tokens = { level = config.level, vocabulary = vocabulary }
+  set.note = ("%d tokens in windows of %d, a vocabulary of %d%s"):format(count, config.context, set.classes,
+    vocabulary and config.unknown == "token" and " with one for all that the training part lacks" or "")
   return set
 end
 
