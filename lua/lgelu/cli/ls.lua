@@ -26,7 +26,7 @@ end
 local COLUMNS = {
   { title = "run", align = "left" }, { title = "hash", align = "left" }, { title = "seed", format = "%d" },
   { title = "status", align = "left" }, { title = "epochs", align = "right" }, { title = "BVS", format = "%.4f" },
-  { title = "λ", align = "left" }, { title = "age", align = "right" },
+  { title = "score", align = "left" }, { title = "λ", align = "left" }, { title = "age", align = "right" },
 }
 
 local function row_of(run)
@@ -34,7 +34,8 @@ local function row_of(run)
   local best, changed = run:best(), require("lfs").attributes(run.path, "modification")
   return {
     run.dir:match("[^/]*$"), tostring(run.attrs.hash):sub(1, 8), run.attrs.seed, run:status(), epochs_text(run),
-    best and best.val_score, lambda_range(run), changed and text.age(os.time() - changed),
+    best and best.val_score, run.attrs.score or "accuracy", lambda_range(run),
+    changed and text.age(os.time() - changed),
   }
 end
 
