@@ -106,7 +106,11 @@ end
 local function report(self)
   local work = self.work
   self.board:line("%d of %d runs done in %s", self.counts.done, #self.plan.runs, self.dir)
-  if #work.failed == 0 then return 0 end
+  if #work.failed == 0 then
+    if self.counts.done == #self.plan.runs then return 0 end
+    errors.interrupted("%d of %d runs were stopped; the same command goes on with them",
+      #self.plan.runs - self.counts.done, #self.plan.runs)
+  end
   local lines = {}
   for i, item in ipairs(work.failed) do
     lines[i] = ("  %s, seed %d (%s): %s"):format(item.entry.label, item.entry.seed, item.entry.run,

@@ -267,6 +267,35 @@ describe("lgelu sweep", function()
     for _, run in pairs(state.runs) do assert.are.equal("stopped", run.status) end
   end)
 
+  it("ends runs at once on a second Ctrl-C, which have not failed", function()
+    local dir = base .. "/forced"
+    local pid, pipe = start_long(dir)
+    os.execute(("pkill -STOP -P %d"):format(pid)) -- so that they cannot mind the first one
+    os.execute(("kill -INT %d"):format(pid))
+    wait_for(function()
+      local status = io.popen(("cat $(pgrep -P %d | sed 's|.*|/proc/&/status|')"):format(pid))
+      local _, pending = status:read("*a"):gsub("ShdPnd:\t%x+2\n", "")
+      status:close()
+      return pending == 2
+    end)
+    os.execute(("kill -INT %d"):format(pid))
+    local text = pipe:read("*a")
+    pipe:close()
+    assert.is_truthy(text:find("status=130", 1, true), text)
+    assert.is_nil(text:find("failed  ", 1, true), text)
+    for _, record in ipairs(sweep.records(dir)) do assert.are.equal("unfinished", record.status) end
+  end)
+
+  it("says so when a single run was stopped", function()
+    local dir = base .. "/single"
+    local pid, pipe = start_long(dir)
+    os.execute(("pkill -INT -P %d"):format(pid))
+    local text = pipe:read("*a")
+    pipe:close()
+    assert.is_truthy(text:find("2 of 2 runs were stopped; the same command goes on with them", 1, true), text)
+    assert.is_truthy(text:find("status=130", 1, true), text)
+  end)
+
   it("names failed runs with their message, leaves them alone, and tries them again with --retry", function()
     local path, dir = base .. "/failing.lua", base .. "/failing"
     folders.write(path, [[return { recipe = "moons", grid = {

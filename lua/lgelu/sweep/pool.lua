@@ -8,7 +8,7 @@ local process = require("lgelu.process")
 local pool = {}
 
 local LOOK = 0.25 -- seconds between two looks at the display
-local SIGINT = -2
+local SIGINT, SIGKILL = -2, -9
 
 local function program()
   local inside, found = pcall(require, "lgelu.program")
@@ -34,10 +34,11 @@ local function start(self, entry)
   self.running[#self.running + 1] = { entry = entry, pid = pid, started = C.lib.lg_clock() }
 end
 
--- How a run ended: "done", "failed" with its message, "stopped" (by Ctrl-C).
-local function judge(self, entry, status)
+-- How a run ended: "done", "failed" with its message, "stopped" (by Ctrl-C, or by the second one without a checkpoint).
+local function judge(self, job, status)
+  local entry = job.entry
   if status == 0 then return "done" end
-  if status == 130 or status == SIGINT then return "stopped" end
+  if status == 130 or status == SIGINT or (job.forced and status == SIGKILL) then return "stopped" end
   local state, message = folder.status(self.dir, self.plan, entry)
   if status < 0 then message = ("its process was ended by signal %d"):format(-status) end
   message = message or last_words(self.dir, entry.run)
@@ -47,7 +48,10 @@ end
 
 -- The first Ctrl-C lets every run save its checkpoint, a later one ends them at once.
 local function stop_all(self)
-  for _, job in ipairs(self.running) do process.stop(job.pid, self.stopping) end
+  for _, job in ipairs(self.running) do
+    process.stop(job.pid, self.stopping)
+    job.forced = self.stopping
+  end
   self.stopping = true
 end
 
@@ -70,7 +74,7 @@ function pool.run(o)
     if which then
       local job = table.remove(self.running, which)
       table.remove(self.pids, which)
-      local word, message = judge(self, job.entry, status)
+      local word, message = judge(self, job, status)
       o.ended(job, word, message, C.lib.lg_clock() - job.started)
     elseif C.lib.lg_interrupted() ~= 0 then
       C.lib.lg_interrupt_clear()
