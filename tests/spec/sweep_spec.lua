@@ -220,22 +220,39 @@ describe("lgelu sweep", function()
     end
   end
 
-  -- Starts a sweep that takes hours and waits until both of its runs train; its process id, and its output, at the end
-  -- of which stands status=….
+  local outputs = {} -- process id of a sweep that takes hours → its output; ended even where a test fails
+  after_each(function()
+    for pid, pipe in pairs(outputs) do
+      os.execute(("kill -KILL %d"):format(pid))
+      pipe:close()
+    end
+    outputs = {}
+  end)
+
+  -- Starts a sweep that takes hours and waits until both of its runs train; its process id.
   local function start_long(dir)
     local long = write("long", 'grid = { ["gate.t"] = { 0.1, 1 } }, budgets = { full = { ["train.epochs"] = 100000 } }')
     local pipe = io.popen(("exec 2>&1; sh -c 'echo $$; exec %s sweep %s --budget full --out %s --jobs 2'\n"
       .. "echo status=$?"):format(PROGRAM, long, dir))
     local pid, plan = pipe:read("*n"), sweep.load(long, { budget = "full" })
+    outputs[pid] = pipe
     wait_for(function()
       return store.exists(dir .. "/" .. plan.runs[1].run) and store.exists(dir .. "/" .. plan.runs[2].run)
     end)
-    return pid, pipe
+    return pid
+  end
+
+  -- Waits for its end; what it printed, at the end of which stands status=….
+  local function finish(pid)
+    local text = outputs[pid]:read("*a")
+    outputs[pid]:close()
+    outputs[pid] = nil
+    return text
   end
 
   it("leaves no process behind when it is killed", function()
     local dir = base .. "/orphans"
-    local pid, output = start_long(dir)
+    local pid = start_long(dir)
     os.execute(("kill -KILL %d"):format(pid))
     wait_for(function()
       local pipe = io.popen(("ps -eo args | grep -c '[s]weep %s'"):format(dir))
@@ -243,19 +260,18 @@ describe("lgelu sweep", function()
       pipe:close()
       return n == 0
     end)
-    output:close()
+    finish(pid)
     for _, record in ipairs(sweep.records(dir)) do assert.are.equal("unfinished", record.status) end
   end)
 
   it("stops on Ctrl-C with checkpoints of its runs, and is refused a folder that another one has", function()
     local dir = base .. "/stopped"
-    local pid, pipe = start_long(dir)
+    local pid = start_long(dir)
     local status, text = lgelu(base .. "/long.lua", "--budget", "full", "--out", dir)
     os.execute(("kill -INT %d"):format(pid))
     assert.are.equal(1, status)
     assert.is_truthy(text:find(("in use by process %d"):format(pid), 1, true), text)
-    text = pipe:read("*a")
-    pipe:close()
+    text = finish(pid)
     assert.is_truthy(text:find("status=130", 1, true), text)
     assert.is_truthy(text:find("stopped with 0 of 2 runs done; the same command goes on", 1, true), text)
     for _, record in ipairs(sweep.records(dir)) do
@@ -269,18 +285,19 @@ describe("lgelu sweep", function()
 
   it("ends runs at once on a second Ctrl-C, which have not failed", function()
     local dir = base .. "/forced"
-    local pid, pipe = start_long(dir)
-    os.execute(("pkill -STOP -P %d"):format(pid)) -- so that they cannot mind the first one
-    os.execute(("kill -INT %d"):format(pid))
-    wait_for(function()
+    local pid = start_long(dir)
+    local function both(line) -- of the children's /proc/PID/status
       local status = io.popen(("cat $(pgrep -P %d | sed 's|.*|/proc/&/status|')"):format(pid))
-      local _, pending = status:read("*a"):gsub("ShdPnd:\t%x+2\n", "")
+      local _, count = status:read("*a"):gsub(line, "")
       status:close()
-      return pending == 2
-    end)
+      return count == 2
+    end
+    os.execute(("pkill -STOP -P %d"):format(pid)) -- so that they cannot mind the first one
+    wait_for(function() return both("\nState:\tT") end)
     os.execute(("kill -INT %d"):format(pid))
-    local text = pipe:read("*a")
-    pipe:close()
+    wait_for(function() return both("\nShdPnd:\t%x+2\n") end)
+    os.execute(("kill -INT %d"):format(pid))
+    local text = finish(pid)
     assert.is_truthy(text:find("status=130", 1, true), text)
     assert.is_nil(text:find("failed  ", 1, true), text)
     for _, record in ipairs(sweep.records(dir)) do assert.are.equal("unfinished", record.status) end
@@ -288,10 +305,9 @@ describe("lgelu sweep", function()
 
   it("says so when a single run was stopped", function()
     local dir = base .. "/single"
-    local pid, pipe = start_long(dir)
+    local pid = start_long(dir)
     os.execute(("pkill -INT -P %d"):format(pid))
-    local text = pipe:read("*a")
-    pipe:close()
+    local text = finish(pid)
     assert.is_truthy(text:find("2 of 2 runs were stopped; the same command goes on with them", 1, true), text)
     assert.is_truthy(text:find("status=130", 1, true), text)
   end)
