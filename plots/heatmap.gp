@@ -79,7 +79,7 @@ is_gap(state) = state eq "missing" || state eq "no λ"
 known(value) = is_gap(strcol("state")) ? NaN : value
 unknown(value) = is_gap(strcol("state")) ? value : NaN
 colour(d) = share(shown(d)) < 0.6 ? 0xffffff : 0x222222
-drift_text(d) = as_row ? sprintf("Δλ %.2g", d) : ""
+drift_text(d) = as_row ? sprintf("Δλ %#.2g", d) : ""
 gap_text(text) = is_gap(strcol("state")) ? text : ""
 plot tsv using "x":"y":(column("x") - half):(column("x") + half):(column("y") - half):(column("y") + half):\
 (known(shown(column("drift")))) with boxxyerror fillstyle solid 1 noborder linecolor palette, \
