@@ -28,7 +28,7 @@ return {
   budgets = {
     smoke = {},
     short = {},
-    desk = { grid = desk_grid, baseline = desk_baseline, seeds = { 1, 2, 3 } },
+    desk = { grid = desk_grid, baseline = desk_baseline },
     full = { seeds = { 1, 2, 3 } },
   },
 }
