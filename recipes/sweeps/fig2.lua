@@ -1,6 +1,6 @@
 -- Figure 2: how far λ moves, and what it costs or gains, over the rate c at t = 0.1, for ResNet-18 and CIFAR-100.
 -- Each cell is a mean over three starts of s; the baseline is GELU from the same seed.
---   lgelu sweep fig2 --budget desk --jobs 2                      a narrow network, 20000 images, eight epochs
+--   lgelu sweep fig2 --budget desk --jobs 2                    a narrow network, 20000 images, eight epochs
 --   lgelu sweep fig2 --budget desk --jobs 2 'seeds={1,2,3}'    the same for three seeds: three times as long
 return {
   name = "fig2",

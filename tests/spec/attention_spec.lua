@@ -36,7 +36,7 @@ for _, t in ipairs({ 1, 2, 65, 256, 1000 }) do
       local exact = opkit.forward(f64)
       assert.is_true(largest(exact, formula(values, shapes, s.attrs)) < 1e-13)
       local e32 = largest(opkit.forward(f32), exact)
-      assert.is_true(e32 < 1e-6, ("float32 off by %.3g"):format(e32))
+      assert.is_true(e32 < 3e-6, ("float32 off by %.3g"):format(e32))
       local g64, g32 = opkit.gradients(f64)[1], opkit.gradients(f32)[1]
       e32 = largest(g32, g64)
       assert.is_true(e32 < 5e-6, ("float32's gradient off by %.3g"):format(e32))
