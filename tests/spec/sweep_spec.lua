@@ -196,6 +196,17 @@ describe("lgelu sweep", function()
     assert.is_true(#want < 400000, #want .. " bytes")
   end)
 
+  it("has its swaps side by side, from the folder and from the condensed file", function()
+    local _, of_folder = runs.program("swap", whole)
+    local status, of_file = runs.program("swap", whole .. ".h5")
+    assert.are.equal(0, status, of_file)
+    assert.is_truthy(of_file:find("hardened, swapped", 1, true), of_file)
+    assert.are.equal(of_folder, of_file)
+    local wrong, text = runs.program("swap", whole .. ".h5", "--again")
+    assert.are.equal(2, wrong)
+    assert.is_truthy(text:find("a condensed file has no networks to measure", 1, true), text)
+  end)
+
   it("gives the same condensed file when it is killed at random five times", function()
     local dir, kills = base .. "/apart/killed", 0 -- with no sweep beside it from which runs could be taken over
     assert(os.execute(("mkdir '%s/apart'"):format(base)) == 0)

@@ -10,7 +10,8 @@ verb.summary = "Replace gates by ReLU: scores before and after, flipped predicti
 local PARTS = { { "val", "validation" }, { "test", "test" } }
 
 function verb.setup(parser)
-  parser:argument("runs", "Finished runs, by folder or name, or folders of runs; several are compared.")
+  parser:argument("runs", "Finished runs, by folder or name, or folders of runs; several are compared. Or a sweep's "
+    .. "condensed file, for the swaps that its runs held.")
     :args("+")
   parser:option("--gates", "all, or names with commas (see 'lgelu show'): only these are replaced."):argname("NAMES")
     :default("all")
@@ -263,26 +264,55 @@ local function several(result, format)
   io.write(table.concat(parts, "\n"))
 end
 
--- Swaps of the runs. What cannot be compared is named on standard error and left out.
-local function records_of(runs, names, again)
-  local ways, records = require("lgelu.swap.ways"), {}
-  for _, name in ipairs(runs) do
-    local ok, result = pcall(function()
-      local run, report, _, wrong = swap_of(name, names, again)
-      if wrong then io.stderr:write(("lgelu: not stored: %s\n"):format(errors.is(wrong) and wrong.message or wrong)) end
-      return ways.record(run, report)
-    end)
-    if ok then
-      records[#records + 1] = result
-    elseif errors.is(result, "fail") then
-      local known = name .. ": " -- stands in most messages too
-      local why = result.message:sub(1, #known) == known and result.message:sub(#known + 1) or result.message
-      io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, why))
-    else
-      error(result, 0)
-    end
+-- Adds what fn returns; what cannot be compared is named on standard error and left out.
+local function take(records, name, fn, ...)
+  local ok, result = pcall(fn, ...)
+  if ok then
+    records[#records + 1] = result
+  elseif errors.is(result, "fail") then
+    local known = name .. ": " -- stands in most messages too
+    local why = result.message:sub(1, #known) == known and result.message:sub(#known + 1) or result.message
+    io.stderr:write(("lgelu: %s is left out: %s\n"):format(name, why))
+  else
+    error(result, 0)
   end
-  if #records == 0 then errors.fail("none of the %d runs can be compared", #runs) end
+end
+
+-- A condensed file has the swaps that its runs held, of all gates, and no networks to measure.
+local function is_condensed(name)
+  return require("lfs").attributes(name, "mode") == "file" and require("lgelu.sweep").exists(name)
+end
+
+local function of_condensed(record)
+  if not record.swap then errors.fail("no swap of it was stored (lgelu swap)") end
+  local result = require("lgelu.compare").of_record(record)
+  result.way, result.swap = require("lgelu.swap.ways").of(record.config), record.swap
+  return result
+end
+
+-- Swaps of the runs, as lgelu.swap.ways compares them.
+local function records_of(runs, names, again)
+  local records, count = {}, 0
+  for _, name in ipairs(runs) do
+    local inside = is_condensed(name) and require("lgelu.sweep").records(name) or nil
+    if inside and (names or again) then
+      errors.usage("%s: a condensed file has no networks to measure: --gates and --again want the runs", name)
+    end
+    for _, record in ipairs(inside or {}) do
+      take(records, ("%s: %s, seed %s"):format(name, record.label, record.seed), of_condensed, record)
+    end
+    if not inside then
+      take(records, name, function()
+        local run, report, _, wrong = swap_of(name, names, again)
+        if wrong then
+          io.stderr:write(("lgelu: not stored: %s\n"):format(errors.is(wrong) and wrong.message or wrong))
+        end
+        return require("lgelu.swap.ways").record(run, report)
+      end)
+    end
+    count = count + (inside and #inside or 1)
+  end
+  if #records == 0 then errors.fail("none of the %d runs can be compared", count) end
   return records
 end
 
@@ -290,7 +320,7 @@ function verb.run(given)
   require("lgelu.table").check(given.format)
   require("lgelu.C").lib.lg_interrupt_install()
   local names, runs = names_of(given.gates), runs_of(given.runs)
-  if #runs > 1 then
+  if #runs > 1 or is_condensed(runs[1]) then
     several(require("lgelu.swap.ways").compare(records_of(runs, names, given.again)), given.format)
   else
     local run, report, where, wrong = swap_of(runs[1], names, given.again)
