@@ -67,8 +67,8 @@ end
 -- @param records  of ways.record
 -- @return { groups = { { way, label, values = key → text, seeds, records, lambda = { least, greatest } or nil,
 --   val, test (nil without) = { score_before, score_after, drop, flipped (fraction of predictions) = summaries over
---   seeds } }, … } in the order of ways, keys = what differs between groups of one way, pooled, repeated (as
---   compare.groups) }
+--   seeds } }, … } in the order of ways and then of their values, keys = what differs between groups of one way,
+--   pooled, repeated (as compare.groups) }
 function ways.compare(records)
   local result, groups, keys = compare.groups(records), {}, {}
   for i, group in ipairs(result.groups) do
@@ -82,6 +82,14 @@ function ways.compare(records)
   end
   table.sort(groups, function(a, b)
     if a.way ~= b.way then return ORDER[a.way] < ORDER[b.way] end
+    for _, key in ipairs(result.keys) do -- not as the runs were given: a folder's order is that of names
+      local x, y = a.values[key] or "", b.values[key] or ""
+      if x ~= y then
+        local p, q = tonumber(x), tonumber(y)
+        if p and q then return p < q end
+        return x < y
+      end
+    end
     return a.place < b.place
   end)
   -- A key that is one value within each way only says which way it is.
