@@ -125,6 +125,8 @@ describe("a table", function()
     assert.are.equal("left out (data.drop)", set.columns.kinds[1])
     assert.matches("data.drop: .*table.csv has no column 'idd'; it has id, k, did you mean 'id'?",
       refused("usage", "id,k\n1,a\n2,b\n", { drop = { "idd" } }))
+    assert.matches("it has id;k: with data.delimiter=semicolon it would have more",
+      refused("usage", "id;k\n1;a\n2;b\n", { label = "k" }), 1, true)
     assert.matches("data.drop: 'k' is the class", refused("usage", "id,k\n1,a\n2,b\n", { drop = { "k" } }), 1, true)
   end)
 

@@ -21,6 +21,15 @@ local function at_line(t, row, c)
   return ("%s: line %d, column %d (%s)"):format(t.path, tonumber(lib.lg_csv_line(t.handle, row)), c, t.names[c])
 end
 
+-- A table of one column whose name holds a usual delimiter was cut at another one.
+local function delimiter_hint(t)
+  if t.columns > 1 then return "" end
+  for mark, name in pairs({ [";"] = "semicolon", ["\t"] = "tab", [","] = "comma" }) do
+    if t.names[1]:find(mark, 1, true) then return (": with data.delimiter=%s it would have more"):format(name) end
+  end
+  return ""
+end
+
 -- The number of a column that a recipe names; key: where it does.
 local function column_number(t, name, key)
   local found
@@ -36,8 +45,8 @@ local function column_number(t, name, key)
   if found then return found end
   local number = tonumber(name)
   if number and number >= 1 and number <= t.columns and number % 1 == 0 then return number end
-  return errors.usage("data.%s: %s has no column '%s'; it has %s%s", key, t.path, tostring(name),
-    table.concat(t.names, ", "), errors.suggest(tostring(name), t.names))
+  return errors.usage("data.%s: %s has no column '%s'; it has %s%s%s", key, t.path, tostring(name),
+    table.concat(t.names, ", "), errors.suggest(tostring(name), t.names), delimiter_hint(t))
 end
 
 -- A column's numbers (double[rows], NaN: missing), or nil where it is one of texts.
