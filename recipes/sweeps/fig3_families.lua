@@ -1,5 +1,5 @@
--- Figure 3 for the other families: three starts and the GELU baseline for a table, sentences, a text and small images in
--- a Transformer, at each recipe's own t and c. Runs that relu's sweeps of the same recipes have done are taken over.
+-- Figure 3 for the other families: three starts and the GELU baseline for a table, sentences, a text and small images
+-- in a Transformer, at each recipe's own t and c. Runs that relu's sweeps of the same recipes have done are taken over.
 --   lgelu sweep fig3_families --budget desk --jobs 2
 local MODELS = { "mlp_adult", "sst2", "gpt_shakespeare", "vit_fmnist" }
 
