@@ -283,14 +283,43 @@ local function differences(records, groups, keys, by)
   return between, within, present
 end
 
+-- Does a key only say which recipe a run is of? Not those of the gate and its hardening, which are what is compared.
+local function tells_recipe(records, key)
+  if OF_GATE[key:match("^[^.]*")] then return false end
+  local seen, of = {}, {}
+  for _, record in ipairs(records) do
+    local name = record.config.name
+    if seen[name] and of[name] ~= record.config[key] then return false end
+    seen[name], of[name] = true, record.config[key]
+  end
+  return true
+end
+
+-- Where runs of several recipes differ in two or more keys that only say which recipe it is, its name stands for them,
+-- as the key "recipe": returns between and present without those keys, and the keys.
+local function by_recipe(records, between, present)
+  local kept, rest, told = { "recipe" }, {}, {}
+  for _, key in ipairs(between) do
+    local list = tells_recipe(records, key) and told or kept
+    list[#list + 1] = key
+  end
+  for _, pair in ipairs(present) do
+    if tells_recipe(records, pair[1]) then told[#told + 1] = pair[1] else rest[#rest + 1] = pair end
+  end
+  if #told < 2 or not varies(records, "name") then return between, present, {} end
+  table.sort(told)
+  return kept, rest, told
+end
+
 --- Compares runs.
 -- @tparam table records from compare.record
 -- @tparam ?table by list of keys to group by, pooling runs that differ in others; by default every difference counts
 -- @treturn table `groups`: list of { values = key → text, records, seeds, score (of lgelu.score), bvs, test, drift,
 -- delta (summaries over seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed),
 -- profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
--- `keys`: what differs between groups; `pooled`: what differs within them; `present`: list of { key, value } that only
--- some groups have, with one value; `repeated`: list of { name, name of the run that it repeats }, left out;
+-- `keys`: what differs between groups, first "recipe" where the name of each stands for the keys in `told` (else
+-- empty); `pooled`: what differs within groups; `present`: list of { key, value } that only some groups have, with one
+-- value; `repeated`: list of { name, name of the run that it repeats }, left out;
 -- `unpaired`: how many runs have no baseline although there are some
 -- @raise usage error: no records, a key that no run has, or a group whose runs have different scores
 function compare.groups(records, by)
@@ -310,14 +339,17 @@ function compare.groups(records, by)
   end)
   local baselines = baselines_of(records, keys)
   local between, within, present = differences(records, groups, keys, chosen)
-  local unpaired = 0
+  local told, unpaired = {}, 0
+  if not by then between, present, told = by_recipe(records, between, present) end
   for _, group in ipairs(groups) do
     group.values = {}
-    for _, key in ipairs(between) do group.values[key] = group.records[1].config[key] end
+    for _, key in ipairs(between) do
+      group.values[key] = group.records[1].config[key == "recipe" and "name" or key]
+    end
     unpaired = unpaired + measure(group, baselines, keys)
   end
   return {
-    groups = groups, keys = between, pooled = within, present = present, repeated = repeated,
+    groups = groups, keys = between, told = told, pooled = within, present = present, repeated = repeated,
     unpaired = next(baselines) and unpaired or 0,
   }
 end

@@ -130,6 +130,24 @@ function score.common(records)
   return records[1].score
 end
 
+--- How a table's columns write scores: in a unit that their titles name, or, where its rows have several scores, each
+-- number with its own.
+-- @param kinds  list of scores, one a row
+-- @return two texts for titles, " (%)" and " (points)", or "" and ""; function from a score to { value, difference =
+--   { format, scale, unit } as lgelu.table.interval takes them }
+function score.columns(kinds)
+  local first, mixed = kinds[1], false
+  for _, kind in ipairs(kinds) do mixed = mixed or kind ~= first end
+  local function style_of(kind)
+    return {
+      value = { kind:format(), kind.scale, mixed and " " .. kind.unit or "" },
+      difference = { kind:format(true), kind.scale, mixed and " " .. kind.difference or "" },
+    }
+  end
+  if mixed then return "", "", style_of end
+  return (" (%s)"):format(first.unit), (" (%s)"):format(first.difference), style_of
+end
+
 --- The score of a recipe on its data: train.score, or what suits the data.
 -- @param config  resolved sections
 -- @param set     of lgelu.data.load

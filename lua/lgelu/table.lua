@@ -183,6 +183,18 @@ function writers.latex(columns, rows)
   return table.concat(out, "\n") .. "\n"
 end
 
+--- "89.63 ± 0.21": mean and half width of the interval, times scale; one seed has no interval. nil for no summary.
+-- @param summary  of lgelu.stats.summary
+-- @param format   a string.format pattern for the mean; its sign is the mean's alone
+-- @param scale    default 1
+-- @param unit     default ""; stands once, at the end
+function tables.interval(summary, format, scale, unit)
+  if not summary then return nil end
+  local text = format:format((scale or 1) * summary.mean)
+  if summary.ci95 then text = text .. " ± " .. format:gsub("%+", ""):format((scale or 1) * summary.ci95) end
+  return text .. (unit or "")
+end
+
 --- A usage error when format is none of tables.formats; for verbs, before they do their work.
 function tables.check(format)
   if writers[format] then return end

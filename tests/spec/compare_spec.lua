@@ -11,10 +11,12 @@ local function run(o)
   if o.kind == "lambda_gelu" then lambda = { { 1, 2 }, { 2, 4 }, { 3, 3 }, { 3, 4 } } end
   return runs.fake({
     dir = ("runs/%s-%s-%s-s%d"):format(o.kind, o.t or "", o.init or "", o.seed), seed = o.seed, kind = o.kind,
-    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, o.harden and "h" or "" }, "/"),
+    hash = table.concat({ o.kind, o.t or "", o.init or "", o.batch or 128, o.harden and "h" or "", o.name or "",
+      o.lr or "" }, "/"),
     status = o.status, lambda = lambda, val_score = { 0.5, o.bvs, 0.7 }, test_score = o.test,
     measure = o.measure, config = {
-      name = "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128 }, model = { hidden = { 8, 4 } },
+      name = o.name or "made_up", seed = o.seed, gate = gate, train = { batch = o.batch or 128, lr = o.lr },
+      model = { hidden = { 8, 4 } },
       hardening = o.harden and { schedule = "geometric", eps = 0.005 } or nil,
     },
   })
@@ -109,6 +111,27 @@ describe("compare", function()
     assert.equal("0.3", result.groups[3].values["gate.t"])
   end)
 
+  it("lets a recipe's name stand for two keys or more that it alone decides, never for the gate's", function()
+    local function two(lr, kind)
+      return compare.groups(records({
+        { kind = "gelu", seed = 1, bvs = 0.8 }, { kind = kind, seed = 2, bvs = 0.8 },
+        { kind = "relu", seed = 1, bvs = 0.9, name = "other", batch = 64, lr = lr },
+      }))
+    end
+    local result = two("0.1", "gelu")
+    assert.are.same({ "recipe", "gate.kind" }, result.keys) -- although each recipe has one gate here
+    assert.are.same({ "train.batch", "train.lr" }, result.told)
+    assert.are.same({}, result.present)
+    assert.are.same({ recipe = "other", ["gate.kind"] = "relu" }, result.groups[2].values)
+    result = compare.groups(records({ -- a batch that varies within one recipe stays
+      { kind = "relu", seed = 1, bvs = 0.8, lr = "1" }, { kind = "relu", seed = 2, bvs = 0.8, lr = "1", batch = 64 },
+      { kind = "relu", seed = 1, bvs = 0.9, name = "other", batch = 64, lr = "0.1" },
+    }))
+    assert.are.same({ "train.batch", "train.lr" }, result.keys) -- lr alone would be told by the name
+    assert.are.same({}, result.told)
+    assert.are.same({ "gate.kind", "train.batch" }, two(nil, "gelu").keys)
+  end)
+
   it("groups fine-tuned runs over seeds, whose parents differ in theirs", function()
     local function tuned(seed, parent, hash)
       return compare.record(runs.fake({ dir = "runs/" .. hash, seed = seed, kind = "lambda_gelu", hash = hash,
@@ -201,9 +224,9 @@ describe("lgelu compare", function()
     local status, text = runs.program("compare", place .. "/broken", unpack(paths))
     assert.equal(0, status, text)
     assert.truthy(text:find("broken is left out: it is failed, not done", 1, true), text)
-    local row = "lambda_gelu      3  86.52 ± 0.25  +1.00 ± 0.00  85.52 ± 0.25       4"
+    local row = "lambda_gelu      3  86.52 ± 0.25   +1.00 ± 0.00  85.52 ± 0.25       4"
     assert.truthy(text:find(row, 1, true), text)
-    assert.truthy(text:find("gelu             3  85.52 ± 0.25             –", 1, true), text)
+    assert.truthy(text:find("gelu             3  85.52 ± 0.25              –", 1, true), text)
     local notes = "Groups differ in gate.kind.\nThe same wherever it applies: gate.t = 0.1.\n"
     assert.truthy(text:find(notes, 1, true), text)
   end)
@@ -212,6 +235,8 @@ describe("lgelu compare", function()
     local text = select(2, runs.program("compare", place .. "/words", paths[1]))
     assert.truthy(text:find("2.897 perplexity", 1, true), text)
     assert.truthy(text:find("86.42 %", 1, true), text)
+    text = select(2, runs.program("compare", place .. "/words", unpack(paths)))
+    assert.truthy(text:find("86.52 ± 0.25 %  +1.00 ± 0.00 points", 1, true), text)
     local status, message = runs.program("compare", "--by", "gate.kind", place .. "/words", paths[1])
     assert.equal(2, status)
     assert.truthy(message:find("words has perplexity, lambda_gelu-s1 has accuracy; compare those", 1, true), message)

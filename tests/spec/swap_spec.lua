@@ -381,6 +381,34 @@ describe("lgelu swap", function()
     end
   end)
 
+  it("puts runs of several recipes and scores into one table, each number with its unit", function()
+    local function record(name, kind, measure, seed, drop)
+      local run = runs.fake({
+        dir = name .. seed, seed = seed, hash = name .. kind, kind = kind, lambda = { {}, {} }, val_score = { 0.5 },
+        measure = measure, config = { name = name, seed = seed, gate = { kind = kind }, model = { arch = name },
+          data = { source = name } },
+      })
+      local part = { score_before = 0.5, score_after = 0.5 - drop, drop = drop, flipped = 1, predictions = 4 }
+      return ways.record(run, { gates = {}, val = part, test = part })
+    end
+    local result = ways.compare({
+      record("b", "relu", nil, 1, 0), record("b", "gelu", nil, 1, 0.1), record("b", "gelu", nil, 2, 0.2),
+      record("a", "gelu", "perplexity", 1, 0.25),
+    })
+    assert.are.same({ "recipe" }, result.keys)
+    local rows = {}
+    for i, group in ipairs(result.groups) do rows[i] = group.values.recipe .. " " .. group.way end
+    assert.are.same({ "b abrupt", "b relu", "a abrupt" }, rows) -- recipes as they were given, then ways
+    local columns, cells = require("lgelu.cli.swap").ways_table(result, "test")
+    local titles = {}
+    for i, column in ipairs(columns) do titles[i] = column.title end
+    assert.are.same({ "recipe", "way", "seeds", "λ", "before", "after", "drop", "flipped (%)" }, titles)
+    assert.equal("50.00 ± 0.00 %", cells[1][5])
+    assert.equal("+15.00 ± 63.53 points", cells[1][7]) -- 12.706 · 7.071 / √2
+    assert.are.same({ "a", "GELU, swapped abruptly", 1, nil, "0.500 perplexity", "0.250 perplexity",
+      "+0.250 perplexity", "25.00" }, cells[3])
+  end)
+
   it("refuses in words", function()
     local function refuses(status, pattern, ...)
       local found, out = runs.program("swap", ...)

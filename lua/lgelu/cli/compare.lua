@@ -18,7 +18,8 @@ function verb.setup(parser)
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
     .. "validation score. ΔBVS, above 0 where it is better: difference to the run with gate.kind = gelu, the "
-    .. "same seed and otherwise the same recipe. Δλ: mean change of λ from one epoch to the next.")
+    .. "same seed and otherwise the same recipe. Δλ: mean change of λ from one epoch to the next. Where runs "
+    .. "of several recipes are compared, the recipes' names stand for what sets them apart.")
 end
 
 -- Adds what can be compared; what cannot is named on standard error and left out.
@@ -55,13 +56,6 @@ local function records_of(names)
   return records
 end
 
--- "89.63 ± 0.21": a summary in units of 1/scale; one seed has no interval.
-local function with_interval(summary, scale, format)
-  if not summary then return nil end
-  local text = format:format(scale * summary.mean)
-  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(scale * summary.ci95) or text
-end
-
 local function lambda_text(profile)
   if not profile then return nil end
   local texts = {}
@@ -74,45 +68,36 @@ local function epochs_text(epochs)
   return epochs[1] == epochs[2] and tostring(epochs[1]) or ("%d to %d"):format(epochs[1], epochs[2])
 end
 
--- Shares in [0, 1] are shown in per cent, other scores in their unit, which the title names; where a table has several
--- kinds, each number has its own. Returns the title's unit and a function from a group to its style.
-local function score_style(groups)
-  local kind = groups[1].score
-  for _, group in ipairs(groups) do
-    if group.score ~= kind then
-      return "", function(g)
-        local unit = (" " .. g.score.unit):gsub("%%", "%%%%")
-        return { scale = g.score.scale, format = g.score:format() .. unit, signed = g.score:format(true) .. unit }
-      end
-    end
+-- Columns of scores as score.columns; but a share that is none, outside [0, 1], is shown as it is stored.
+local function score_columns(groups)
+  local kinds, shares = {}, true
+  for g, group in ipairs(groups) do
+    kinds[g] = group.score
+    shares = shares and (group.score.scale == 1 or (group.bvs.mean >= 0 and group.bvs.mean <= 1))
   end
-  local style = { scale = kind.scale, format = kind:format(), signed = kind:format(true) }
-  local unit = (" (%s)"):format(kind.unit)
-  for _, group in ipairs(groups) do
-    if kind.scale ~= 1 and (group.bvs.mean < 0 or group.bvs.mean > 1) then -- no share: as it is stored
-      style, unit = { scale = 1, format = "%.5g", signed = "%+.3g" }, ""
-    end
-  end
-  return unit, function() return style end
+  local unit, difference, style_of = require("lgelu.score").columns(kinds)
+  if shares or unit == "" then return unit, difference, style_of end
+  return "", "", function() return { value = { "%.5g" }, difference = { "%+.3g" } } end
 end
 
 local function readable(result)
-  local unit, style_of = score_style(result.groups)
+  local interval = require("lgelu.table").interval
+  local unit, difference, style_of = score_columns(result.groups)
   local columns, rows = {}, {}
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
   local more = {
     { title = "seeds", format = "%d" }, { title = "BVS" .. unit, align = "right" },
-    { title = "ΔBVS" .. unit, align = "right" }, { title = "test" .. unit, align = "right" },
+    { title = "ΔBVS" .. difference, align = "right" }, { title = "test" .. unit, align = "right" },
     { title = "epochs", align = "right" }, { title = "λ at BVS", align = "left" },
     { title = "Δλ per epoch", format = "%.3g" },
   }
   for _, column in ipairs(more) do columns[#columns + 1] = column end
   for r, group in ipairs(result.groups) do
-    local row, k, style = {}, #result.keys, style_of(group)
+    local row, k, style = {}, #result.keys, style_of(group.score)
     for i, key in ipairs(result.keys) do row[i] = group.values[key] end
-    row[k + 1], row[k + 2] = group.seeds, with_interval(group.bvs, style.scale, style.format)
-    row[k + 3] = with_interval(group.delta, style.scale, style.signed)
-    row[k + 4] = with_interval(group.test, style.scale, style.format)
+    row[k + 1], row[k + 2] = group.seeds, interval(group.bvs, unpack(style.value))
+    row[k + 3] = interval(group.delta, unpack(style.difference))
+    row[k + 4] = interval(group.test, unpack(style.value))
     if group.delta and group.delta.n < group.seeds then
       row[k + 3] = ("%s (n = %d)"):format(row[k + 3], group.delta.n)
     end
@@ -158,6 +143,9 @@ local function notes(result)
     lines[#lines + 1] = "The runs differ in their seeds alone."
   else
     lines[#lines + 1] = "There is one run to compare."
+  end
+  if #result.told > 0 then
+    lines[#lines + 1] = "Each recipe has one value of its own of " .. table.concat(result.told, ", ") .. "."
   end
   if #result.present > 0 then
     local texts = {}

@@ -168,48 +168,49 @@ end
 
 -- Several runs -------------------------------------------------------------------------------------------------------
 
--- "89.63 ± 0.21": a summary times scale; one seed has no interval.
-local function with_interval(summary, format, scale)
-  local text = format:format(scale * summary.mean)
-  return summary.ci95 and text .. " ± " .. format:gsub("%+", ""):format(scale * summary.ci95) or text
-end
-
 local function lambda_text(range)
   if not range then return nil end
   local least, greatest = ("%.4g"):format(range[1]), ("%.4g"):format(range[2])
   return least == greatest and least or least .. " to " .. greatest
 end
 
--- The score of all the runs: one table has one unit.
-local function shared_score(result)
-  local records = {}
-  for _, group in ipairs(result.groups) do
-    for _, record in ipairs(group.records) do records[#records + 1] = record end
+-- The keys that stand before the way, and those behind it: the recipe, then the rest.
+local function ways_columns(keys)
+  local columns, places = {}, {}
+  local function add(key, title)
+    columns[#columns + 1], places[key] = { title = title, align = "left" }, #columns + 1
   end
-  return require("lgelu.score").common(records)
-    or errors.usage("the runs have different scores, which do not go into one table: compare them apart")
+  if keys[1] == "recipe" then add("recipe", "recipe") end
+  add("way", "way")
+  for _, key in ipairs(keys) do
+    if not places[key] then add(key, key) end
+  end
+  return columns, places
 end
 
-local function ways_table(result, part)
-  local columns, rows = { { title = "way", align = "left" } }, {}
-  for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key, align = "left" } end
-  local score = shared_score(result)
-  local unit, difference, scale = score.unit, score.difference, score.scale
-  for _, title in ipairs({ "seeds", "λ", ("before (%s)"):format(unit), ("after (%s)"):format(unit),
-    ("drop (%s)"):format(difference), "flipped (%)" }) do
+--- Columns and rows of lgelu.table: the ways of one part, "val" or "test".
+-- @param result  of lgelu.swap.ways.compare
+function verb.ways_table(result, part)
+  local interval, kinds, rows = require("lgelu.table").interval, {}, {}
+  for g, group in ipairs(result.groups) do kinds[g] = group.records[1].score end
+  local unit, difference, style_of = require("lgelu.score").columns(kinds)
+  local columns, places = ways_columns(result.keys)
+  local k = #columns
+  for _, title in ipairs({ "seeds", "λ", "before" .. unit, "after" .. unit, "drop" .. difference, "flipped (%)" }) do
     columns[#columns + 1] = { title = title, align = "right" }
   end
-  for _, group in ipairs(result.groups) do
-    local own, row, k = group[part], { group.label }, #result.keys + 1
-    for i, key in ipairs(result.keys) do row[i + 1] = group.values[key] end
+  for g, group in ipairs(result.groups) do
+    local own, row, style = group[part], {}, style_of(kinds[g])
+    row[places.way] = group.label
+    for _, key in ipairs(result.keys) do row[places[key]] = group.values[key] end
     row[k + 1], row[k + 2] = group.seeds, lambda_text(group.lambda)
     if own then
-      row[k + 3] = with_interval(own.score_before, score:format(), scale)
-      row[k + 4] = with_interval(own.score_after, score:format(), scale)
-      row[k + 5] = with_interval(own.drop, score:format(true), scale)
-      row[k + 6] = with_interval(own.flipped, "%.2f", 100)
+      row[k + 3] = interval(own.score_before, unpack(style.value))
+      row[k + 4] = interval(own.score_after, unpack(style.value))
+      row[k + 5] = interval(own.drop, unpack(style.difference))
+      row[k + 6] = interval(own.flipped, "%.2f", 100)
     end
-    rows[#rows + 1] = row
+    rows[g] = row
   end
   return columns, rows
 end
@@ -222,6 +223,7 @@ local function numeric(result)
     for _, statistic in ipairs({ "_mean", "_sd", "_ci95" }) do titles[#titles + 1] = name .. statistic end
   end
   for _, key in ipairs(result.keys) do columns[#columns + 1] = { title = key } end
+  titles[#titles + 1] = "score"
   for _, title in ipairs(titles) do columns[#columns + 1] = { title = title } end
   for _, group in ipairs(result.groups) do
     for _, p in ipairs(PARTS) do
@@ -232,6 +234,7 @@ local function numeric(result)
         local at, s = k + 2 + 3 * i, own and own[name] or {}
         row[at + 1], row[at + 2], row[at + 3] = s.mean, s.sd, s.ci95
       end
+      row[k + #titles] = group.records[1].score.name
       if own then rows[#rows + 1] = row end
     end
   end
@@ -256,7 +259,7 @@ local function several(result, format)
   end
   local parts = {}
   for _, p in ipairs(PARTS) do
-    local columns, rows = ways_table(result, p[1])
+    local columns, rows = verb.ways_table(result, p[1])
     parts[#parts + 1] = ("%sWays to a ReLU network, %s\n"):format(head, p[2])
     parts[#parts + 1] = render(columns, rows, format)
   end

@@ -67,20 +67,23 @@ end
 -- @param records  of ways.record
 -- @return { groups = { { way, label, values = key → text, seeds, records, lambda = { least, greatest } or nil,
 --   val, test (nil without) = { score_before, score_after, drop, flipped (fraction of predictions) = summaries over
---   seeds } }, … } in the order of ways and then of their values, keys = what differs between groups of one way,
---   pooled, repeated (as compare.groups) }
+--   seeds } }, … } in the order of recipes where there are several, then of ways, then of their values, keys = what
+--   differs between groups of one way (first "recipe"), pooled, repeated (as compare.groups) }
 function ways.compare(records)
-  local result, groups, keys = compare.groups(records), {}, {}
+  local result, groups, keys, recipes = compare.groups(records), {}, {}, {}
   for i, group in ipairs(result.groups) do
     local first = group.records[1]
     local least, greatest = lambda_range(group.records)
+    local recipe = group.values.recipe or ""
+    recipes[recipe] = recipes[recipe] or i
     groups[i] = {
       way = first.way, label = LABELS[first.way], values = group.values, seeds = group.seeds, records = group.records,
-      lambda = least and { least, greatest }, place = i,
+      lambda = least and { least, greatest }, place = i, recipe = recipes[recipe],
       val = part_of(group.records, "val"), test = part_of(group.records, "test"),
     }
   end
   table.sort(groups, function(a, b)
+    if a.recipe ~= b.recipe then return a.recipe < b.recipe end
     if a.way ~= b.way then return ORDER[a.way] < ORDER[b.way] end
     for _, key in ipairs(result.keys) do -- not as the runs were given: a folder's order is that of names
       local x, y = a.values[key] or "", b.values[key] or ""
@@ -92,11 +95,12 @@ function ways.compare(records)
     end
     return a.place < b.place
   end)
-  -- A key that is one value within each way only says which way it is.
+  -- A key that is one value within each way of a recipe only says which way it is.
   for _, key in ipairs(result.keys) do
-    local telling = false
+    local telling = key == "recipe"
     for i = 2, #groups do
-      telling = telling or (groups[i].way == groups[i - 1].way and groups[i].values[key] ~= groups[i - 1].values[key])
+      local a, b = groups[i - 1], groups[i]
+      telling = telling or (a.way == b.way and a.recipe == b.recipe and a.values[key] ~= b.values[key])
     end
     if telling then keys[#keys + 1] = key end
   end
