@@ -3,7 +3,7 @@
 --   lgelu run vit_fmnist gate.kind=relu                    the same with another activation
 return {
   name = "vit_fmnist",
-  data = { source = "fashion_mnist", validation = 0.1, crop = 2, flip = true },
+  data = { source = "fashion_mnist", validation = 0.1, flip = true },
   model = lg.models.vit{ patch = 4, width = 64, depth = 4, heads = 4 },
   gate = { kind = "lambda_gelu", t = 0.1, c = 1, init = "gelu" },
   optimizer = { name = "adamw", lr = 2e-3, weight_decay = 0.05, clip = 1 },
@@ -15,6 +15,7 @@ return {
     short = { ["train.epochs"] = 4, ["data.limit"] = 20000 },
     desk = {}, -- the values above
     full = { ["model.width"] = 192, ["model.depth"] = 12, ["model.heads"] = 3, ["train.epochs"] = 60,
-      ["optimizer.lr"] = 1e-3, ["model.drop_path"] = 0.1, ["data.erase"] = 0.25, ["data.mixup"] = 0.2 },
+      ["optimizer.lr"] = 1e-3, ["model.drop_path"] = 0.1, ["data.crop"] = 2, ["data.erase"] = 0.25,
+      ["data.mixup"] = 0.2 },
   },
 }

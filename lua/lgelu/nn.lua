@@ -171,10 +171,18 @@ function builder:scope(name, fn)
   return result
 end
 
+-- How a linear layer's weights start that takes k inputs to `units` outputs.
+local LINEAR_INIT = {
+  xavier_uniform = function(k, units)
+    local bound = math.sqrt(6 / (k + units))
+    return { kind = "uniform", a = -bound, b = bound }
+  end,
+}
+
 --- Fully connected layer: x[…, k] → […, units].
 -- @param options  { name =, bias = true, weight = a parameter [units, k] that another layer has already (tied weights),
---   init = of the weights, as for param; biases then start at 0 }. Without init, weights and biases start uniform in
---   ±1/√k, as PyTorch's Linear does.
+--   init = of the weights, as for param, or "xavier_uniform": uniform in ±√(6/(k + units)) (Glorot and Bengio 2010);
+--   biases then start at 0 }. Without init, weights and biases start uniform in ±1/√k, as PyTorch's Linear does.
 function builder:linear(x, units, options)
   need_node(self, x, "linear")
   options = options or {}
@@ -187,13 +195,19 @@ function builder:linear(x, units, options)
       table.concat(x.shape, ", "))
   end
   local name = path(self, "linear", options.name)
-  local bound = 1 / math.sqrt(k)
+  local bound, chosen = 1 / math.sqrt(k), options.init
   local init = { kind = "uniform", a = -bound, b = bound }
+  if type(chosen) == "string" then
+    if not LINEAR_INIT[chosen] then
+      errors.usage("%s: linear: there is no init '%s'%s", place(self), chosen, errors.suggest(chosen, LINEAR_INIT))
+    end
+    chosen = LINEAR_INIT[chosen](k, units)
+  end
   local saved = self.scopes
   self.scopes = {}
-  local inputs = { x, options.weight or self:param(name .. ".weight", { units, k }, options.init or init) }
+  local inputs = { x, options.weight or self:param(name .. ".weight", { units, k }, chosen or init) }
   if options.bias ~= false then
-    inputs[3] = self:param(name .. ".bias", { units }, options.init and { kind = "constant", a = 0 } or init)
+    inputs[3] = self:param(name .. ".bias", { units }, chosen and { kind = "constant", a = 0 } or init)
   end
   self.scopes = saved
   return self:op("linear", inputs, nil, name)

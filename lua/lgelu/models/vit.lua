@@ -1,11 +1,12 @@
 --- vit: a vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929): patches as tokens, a class token in front,
 -- learned positions, pre-norm blocks with a gate each. The defaults have DeiT-Tiny's width and depth (Touvron et al.
 -- 2021, arXiv:2012.12877) with patches of 4 for small images.
--- Weights start normal with deviation 0.02, as DeiT's do.
+-- Weights start as the original's (Xavier's uniform bounds): at the small widths that a CPU trains, DeiT's deviation of
+-- 0.02 learns several times slower (docs/RESULTS.md).
 local blocks = require("lgelu.models.blocks")
 local errors = require("lgelu.errors")
 
-local INIT = { kind = "normal", a = 0, b = 0.02 }
+local INIT = "xavier_uniform"
 
 return {
   doc = "Vision transformer: patches, a class token, pre-norm blocks; one gate in each.",
