@@ -2,7 +2,7 @@
  * probability p in training, the others are scaled by 1/(1-p). The draw of a row is f(seed, step, node, row), made
  * again in backward. */
 #include "../core/rng.h"
-#include "../core/threads.h"
+#include "drop.h"
 #include "op_list.h"
 
 static const lg_attr attrs[] = {
@@ -17,46 +17,19 @@ static lg_status infer(const lg_call *c) {
   return LG_OK;
 }
 
-typedef struct rows_run {
-  const lg_call *c;
-  void *out;
-  const void *in;
-  int acc;
-} rows_run;
-
 static void row_run(void *context, int64_t row) {
-  const rows_run *r = context;
-  const lg_call *c = r->c;
+  const lg_drop *d = context;
+  const lg_call *c = d->c;
   int64_t n = lg_slot_size(c->out) / c->out->shape[0];
   uint32_t word[4];
   lg_philox(word, c->seed, lg_stream(LG_STREAM_DROPOUT, (uint32_t)c->node), c->step << 32 | (uint64_t)row);
-  double keep = word[0] * 0x1p-32 >= c->attr[0] ? 1 / (1 - c->attr[0]) : 0;
-  for (int64_t k = row * n; k < (row + 1) * n; k++) {
-    if (c->dtype == LG_F32) {
-      float v = keep > 0 ? ((const float *)r->in)[k] * (float)keep : 0, *to = (float *)r->out + k;
-      *to = r->acc ? *to + v : v;
-    } else {
-      double v = keep > 0 ? ((const double *)r->in)[k] * keep : 0, *to = (double *)r->out + k;
-      *to = r->acc ? *to + v : v;
-    }
-  }
+  lg_drop_elements(d, row * n, (row + 1) * n, lg_drop_keep(d, word[0]));
 }
 
-static lg_status forward(const lg_call *c) {
-  if (!c->training || c->attr[0] == 0)
-    lg_op_accumulate(c->out, c->in[0], 0);
-  else
-    lg_parallel(c->out->shape[0], row_run, &(rows_run){c, c->out->data, c->in[0]->data, 0});
-  return LG_OK;
-}
+static lg_status forward(const lg_call *c) { return lg_drop_run(c, c->out, c->in[0], 0, c->out->shape[0], row_run); }
 
 static lg_status backward(const lg_call *c) {
-  if (!c->din[0]) return LG_OK;
-  if (!c->training || c->attr[0] == 0)
-    lg_op_accumulate(c->din[0], c->dout, c->acc[0]);
-  else
-    lg_parallel(c->out->shape[0], row_run, &(rows_run){c, c->din[0]->data, c->dout->data, c->acc[0]});
-  return LG_OK;
+  return c->din[0] ? lg_drop_run(c, c->din[0], c->dout, c->acc[0], c->out->shape[0], row_run) : LG_OK;
 }
 
 static double flops(const lg_call *c) { return 2.0 * (double)lg_slot_size(c->out); }
