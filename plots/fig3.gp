@@ -69,10 +69,16 @@ legend = 0.2 * ceil(most / 2.0)        # below each trajectory panel, in two col
 under = 0.54                           # room for tics and label of the x axis
 between = under + legend + 0.45
 bottom = (under + legend > 0.75) ? under + legend + 0.05 : 0.8
-width = left + panel_width + middle + most_modes * cell + right
-height = top + panels * panel_height + (panels - 1) * between + bottom
+# one panel below the other; more than fill a page side by side, two in a row
+across = (panels > 4) ? 2 : 1
+down = int(ceil(panels / (1.0 * across)))
+pair = left + panel_width + middle + most_modes * cell
+gutter = 0.3
+width = across * pair + (across - 1) * gutter + right
+height = top + down * panel_height + (down - 1) * between + bottom
 load style
-y_high(k) = 1 - (top + (k - 1) * (panel_height + between)) / height
+x_left(k) = (((k - 1) % across) * (pair + gutter) + left) / width
+y_high(k) = 1 - (top + int((k - 1) / across) * (panel_height + between)) / height
 y_low(k) = y_high(k) - panel_height / height
 
 # Modes from dark to light, which grey and every kind of colour vision keep apart; what has no λ in grey, broad.
@@ -83,8 +89,8 @@ curve(k, s) = column("panel") == k && strcol("part") eq "trajectory" && column("
 set multiplot
 do for [k = 1:panels] {
   # -- trajectories
-  set lmargin at screen left / width
-  set rmargin at screen (left + panel_width) / width
+  set lmargin at screen x_left(k)
+  set rmargin at screen x_left(k) + panel_width / width
   set tmargin at screen y_high(k)
   set bmargin at screen y_low(k)
   set border 3
@@ -97,7 +103,7 @@ do for [k = 1:panels] {
   set ytics autofreq out nomirror scale 0.6 font ""
   set xlabel "epoch" offset 0, 0.4 textcolor rgb ink
   set ylabel axis[k] offset 0.8, 0 textcolor rgb ink
-  set key at screen (left + panel_width / 2) / width, y_low(k) - under / height center top Left reverse \
+  set key at screen x_left(k) + panel_width / 2 / width, y_low(k) - under / height center top Left reverse \
     vertical maxrows int(ceil(curves[k] / 2.0)) font small samplen 1.6 width 1
   set palette defined (0 "#031576", 1 "#391e86", 2 "#63278a", 3 "#8b3085", 4 "#b03d77", 5 "#cf5163", 6 "#e66b4a", \
     7 "#f28c2c", 8 "#f3b01d")
@@ -124,7 +130,7 @@ do for [k = 1:panels] {
   unset arrow
 
   # -- agreement
-  x_low = (left + panel_width + middle) / width
+  x_low = x_left(k) + (panel_width + middle) / width
   y_top = (y_high(k) + y_low(k)) / 2 + modes[k] * cell / 2 / height
   set lmargin at screen x_low
   set rmargin at screen x_low + modes[k] * cell / width
@@ -135,12 +141,12 @@ do for [k = 1:panels] {
   unset xlabel
   unset ylabel
   set key off
-  set title (k == 1 ? "Spearman’s ρ of init modes" : "") offset 0, -0.5
+  set title (k <= across ? "Spearman’s ρ of init modes" : "") offset 0, -0.5
   # blue over white to orange: darker on the negative side, so that the sign survives in grey
   set palette defined (-1 "#1c3f95", -0.5 "#7f97cf", 0 "#f4f4f4", 0.5 "#f6bd78", 1 "#ee8a1d")
   set cbrange [-1:1]
   if (k == panels) {
-    set colorbox user origin screen 1 - (right - 0.2) / width, y_top - modes[k] * cell / height \
+    set colorbox user origin screen x_low + (most_modes * cell + 0.2) / width, y_top - modes[k] * cell / height \
       size screen 0.12 / width, modes[k] * cell / height
     set cbtics 0.5 out scale 0.4 font small
   }
