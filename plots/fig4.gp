@@ -82,10 +82,16 @@ under = 0.54                           # room for tics and label of the x axis
 below = 0.2 * ceil((most_colours < most ? most_colours : most) / 2.0) + 0.1  # and the legend's
 between = under + below + 0.35
 bottom = under + below
-width = left + drop_width + scores + middle + path_width + right
-height = top + panels * panel_height + (panels - 1) * between + bottom
+# one panel below the other; more than fill a page side by side, two in a row
+across = (panels > 4) ? 2 : 1
+down = int(ceil(panels / (1.0 * across)))
+pair = left + drop_width + scores + middle + path_width + right
+width = across * pair
+height = top + down * panel_height + (down - 1) * between + bottom
 load style
-y_high(k) = 1 - (top + (k - 1) * (panel_height + between)) / height
+x_left(k) = (((k - 1) % across) * pair + left) / width
+x_path(k) = x_left(k) + (drop_width + scores + middle) / width
+y_high(k) = 1 - (top + int((k - 1) / across) * (panel_height + between)) / height
 y_low(k) = y_high(k) - panel_height / height
 shade(k, s) = (colours[k] == 1) ? 0.35 : 0.88 * (s - 1.0) / (colours[k] - 1)
 path(k, s) = column("panel") == k && strcol("part") eq "path" && column("series") == s
@@ -96,8 +102,8 @@ do for [k = 1:panels] {
   set key off
   set errorbars
   # -- drops
-  set lmargin at screen left / width
-  set rmargin at screen (left + drop_width) / width
+  set lmargin at screen x_left(k)
+  set rmargin at screen x_left(k) + drop_width / width
   set tmargin at screen y_high(k)
   set bmargin at screen y_low(k)
   unset logscale x
@@ -129,14 +135,14 @@ do for [k = 1:panels] {
   unset label
 
   # -- score against λ
-  set lmargin at screen 1 - (path_width + right) / width
-  set rmargin at screen 1 - right / width
+  set lmargin at screen x_path(k)
+  set rmargin at screen x_path(k) + path_width / width
   set border 3
   set grid xtics ytics
-  set title (k == 1 ? "along hardening" : "") offset 0, -0.5
+  set title (k <= across ? "along hardening" : "") offset 0, -0.5
   set logscale x
   set errorbars small
-  set key at screen 1 - (path_width / 2 + right) / width, y_low(k) - under / height center top Left reverse \
+  set key at screen x_path(k) + path_width / 2 / width, y_low(k) - under / height center top Left reverse \
     vertical maxrows int(ceil((colours[k] < most ? colours[k] : most) / 2.0)) font small samplen 1.2 width 1
   set xlabel "hardness λ" offset 0, 0.4 textcolor rgb ink
   set ylabel "validation score" offset 0.8, 0 textcolor rgb ink

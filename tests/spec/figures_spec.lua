@@ -436,7 +436,7 @@ describe("figures of sweeps", function()
     fails("fail", "no λ-GELU run of this sweep is done", build, "fig1", baselines)
     fails("fail", "no λ-GELU run of this sweep is done", build, "fig3", baselines)
     fails("usage", "figure fig1 takes 1 sweep; 2 given", plot.check, "fig1", 2)
-    fails("usage", "figure fig3 takes 1 to 4 sweeps; 0 given", plot.check, "fig3", 0)
+    fails("usage", "figure fig3 takes 1 to 8 sweeps; 0 given", plot.check, "fig3", 0)
   end)
 
   it("puts a picture beside a condensed file and into a sweep's folder", function()

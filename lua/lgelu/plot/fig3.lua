@@ -15,7 +15,7 @@ local fig3 = {}
 fig3.name = "fig3"
 fig3.summary = "Validation trajectories of each init mode with BVS epochs; Spearman's ρ between their profiles."
 fig3.script = "fig3.gp"
-fig3.takes, fig3.least, fig3.most = "sweeps", 1, 4
+fig3.takes, fig3.least, fig3.most = "sweeps", 1, 8
 
 function fig3.default_out(list) return sweeps.default_out(list, "fig3") end
 

@@ -13,7 +13,7 @@ local fig4 = {}
 fig4.name = "fig4"
 fig4.summary = "The ways to ReLU as drops with intervals; score against λ along hardening."
 fig4.script = "fig4.gp"
-fig4.takes, fig4.least, fig4.most = "sweeps", 1, 4
+fig4.takes, fig4.least, fig4.most = "sweeps", 1, 8
 
 function fig4.default_out(list) return sweeps.default_out(list, "fig4") end
 
