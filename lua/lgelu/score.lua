@@ -12,11 +12,16 @@ methods.__index = methods
 -- Each is a function () → { add = function(self, net, y, rows, loss, accuracy), value = function(self) }, told of every
 -- batch after its forward; loss and accuracy are the batch's.
 
+-- Counted in whole numbers: epochs with as many right answers are equal, however they lie in the batches, and the
+-- first of them is the best.
 local function mean_accuracy()
   return {
-    sum = 0, n = 0,
-    add = function(self, _, _, rows, _, accuracy) self.sum, self.n = self.sum + accuracy * rows, self.n + rows end,
-    value = function(self) return self.sum / self.n end,
+    right = 0, n = 0,
+    add = function(self, _, y, _, _, accuracy)
+      local size = y.size
+      self.right, self.n = self.right + math.floor(accuracy * size + 0.5), self.n + size
+    end,
+    value = function(self) return self.right / self.n end,
   }
 end
 
@@ -30,11 +35,14 @@ local function of_mean_loss(f)
   end
 end
 
--- What speaks for the second of two classes: the difference of the logits, and the labels.
+-- What speaks for the second of two classes: the difference of the logits; the labels; the sum of the logits' squares.
 local function margins(net, y)
-  local logits, list = net:tensor_values(net.logits), {}
-  for i = 1, #logits / 2 do list[i] = logits[2 * i] - logits[2 * i - 1] end
-  return list, y:totable()
+  local logits, list, squares = net:tensor_values(net.logits), {}, 0
+  for i = 1, #logits / 2 do
+    local first, second = logits[2 * i - 1], logits[2 * i]
+    list[i], squares = second - first, squares + first * first + second * second
+  end
+  return list, y:totable(), squares
 end
 
 -- 2·TP/(2·TP + FP + FN) of the second class; 0 where it is neither there nor found.
@@ -55,21 +63,27 @@ local function f1()
   }
 end
 
+-- Of the logits' root mean square: margins that are nearer to each other are equal. Products of matrices round a row by
+-- its place in the batch, so that samples with equal inputs differ in their last bits: about 2^-22 of it.
+local EQUAL = 2 ^ -18
+
 -- The share of pairs (one sample of each class) in the right order, equal ones counted half: from the ranks (Mann and
 -- Whitney 1947).
 local function auc()
   return {
-    list = {},
+    list = {}, squares = 0,
     add = function(self, net, y)
-      local list, labels = margins(net, y)
+      local list, labels, squares = margins(net, y)
+      self.squares = self.squares + squares
       for i, margin in ipairs(list) do self.list[#self.list + 1] = { margin, labels[i] } end
     end,
     value = function(self)
       local list, n, positive, ranks, i = self.list, #self.list, 0, 0, 1
+      local near = EQUAL * math.sqrt(self.squares / (2 * n))
       table.sort(list, function(a, b) return a[1] < b[1] end)
       while i <= n do
         local k = i
-        while k < n and list[k + 1][1] == list[i][1] do k = k + 1 end
+        while k < n and list[k + 1][1] - list[i][1] <= near do k = k + 1 end
         for at = i, k do
           if list[at][2] == 1 then positive, ranks = positive + 1, ranks + (i + k) / 2 end
         end

@@ -1,6 +1,7 @@
 --- score_spec.lua: what networks are judged by: values against their definitions, directions, how they are written, and
 -- that a run's best epoch, its files and comparisons follow them.
 local compare = require("lgelu.compare")
+local data = require("lgelu.data")
 local errors = require("lgelu.errors")
 local recipe = require("lgelu.recipe")
 local runs = dofile("tests/spec/support/runs.lua")
@@ -60,6 +61,28 @@ describe("auc", function()
     close(right / pairs_of, gathered("auc", batches))
   end)
 
+  it("takes margins for equal that differ by rounding, and no others", function()
+    for _, size in ipairs({ 1e-6, 1, 1e6 }) do
+      local function of(difference) -- samples of two kinds; those of a kind lie about it in steps of `difference`
+        local m, y = {}, {}
+        for i = 0, 39 do
+          m[i + 1] = size * ((i % 2 == 0 and 1 or -1) + (i % 5 - 2) * difference)
+          y[i + 1] = i % 7 < 3 and 1 or 0
+        end
+        local found = score.named("auc").gather()
+        found:add({ tensor_values = function()
+          local list = {}
+          for i, margin in ipairs(m) do list[2 * i - 1], list[2 * i] = -margin / 2, margin / 2 end
+          return list
+        end }, tensor.tensor(y, "i32"), #y, 0.5, 0.75)
+        return found:value()
+      end
+      assert.are.equal(of(0), of(1e-7))
+      assert.are_not.equal(of(0), of(1e-5))
+      assert.are.equal(of(1e-3), of(1e-5))
+    end
+  end)
+
   it("of one class alone is an error", function()
     local ok, e = pcall(gathered, "auc", { { { 1, 2 }, { 1, 1 } } })
     assert.is_false(ok)
@@ -77,7 +100,61 @@ describe("f1", function()
   end)
 end)
 
+describe("accuracy", function()
+  it("is the same for as many right answers, however they lie in batches", function()
+    for _, sizes in ipairs({ { 49, 49, 49 }, { 300, 300, 107 }, { 884, 116 } }) do
+      local total, count = 0, 0
+      for _, size in ipairs(sizes) do total = total + size end
+      for right = 0, total, 3 do
+        count = count + 1
+        for _, forward in ipairs({ true, false }) do -- the right ones first, or last
+          local found, left = score.named("accuracy").gather(), forward and right or total - right
+          for _, size in ipairs(sizes) do
+            local here = math.min(size, left)
+            left = left - here
+            found:add(nil, { size = size }, size, 0.5, (forward and here or size - here) / size)
+          end
+          assert.are.equal(right / total, found:value())
+        end
+      end
+      assert.is_true(count > 40)
+    end
+  end)
+
+  it("of texts counts tokens, not windows", function()
+    local found = score.named("accuracy").gather()
+    for _, right in ipairs({ 17, 45 }) do found:add(nil, { size = 3 * 49 }, 3, 0.5, right / (3 * 49)) end
+    assert.are.equal((17 + 45) / (2 * 3 * 49), found:value())
+  end)
+end)
+
 describe("a score", function()
+  it("does not depend on how samples are cut into batches, where many have the same inputs", function()
+    local path, colours, marks = base .. "-table.csv", { "red", "green", "blue" }, { "x", "y" }
+    local file = assert(io.open(path, "w"))
+    file:write("colour,mark,class\n")
+    for i = 0, 999 do
+      file:write(("%s,%s,%s\n"):format(colours[i * 7 % 11 % 3 + 1], marks[i * 5 % 13 % 2 + 1],
+        (i * 31 % 17 < 5 + i * 7 % 11 % 3 * 4) and "a" or "b"))
+    end
+    file:close()
+    for _, name in ipairs({ "auc", "f1", "accuracy" }) do
+      local session = train.session(recipe.from_text(([[return { data = { source = "csv", path = %q, validation = 0.4 },
+        model = lg.models.mlp{ hidden = { 300, 200 } }, train = { score = %q } }]]):format(path, name), "table.lua"))
+      local seen
+      for _, batch in ipairs({ 1, 37, 128, 1000 }) do
+        local loader = data.loader(session.set, "train", nil, { batch = batch })
+        local value = select(2, train.evaluate(session.net, loader))
+        loader:free()
+        seen = seen or value
+        assert.are.equal(seen, value, ("%s in batches of %d"):format(name, batch))
+      end
+      session.train:free()
+      session.val:free()
+    end
+    os.remove(path)
+  end)
+
   it("of a text is the mean loss in other units, over batches of any size", function()
     for name, expected in pairs({ bits_per_char = 1.5, bits_per_byte = 1.5, perplexity = 2 ^ 1.5 }) do
       local found = score.named(name).gather()
