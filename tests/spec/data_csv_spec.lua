@@ -111,6 +111,28 @@ describe("a table", function()
     assert.are.equal(0, batch(set)[2][1])
   end)
 
+  it("has 0 for a text, or a mark of missing values, that no row in training has", function()
+    local text = { "n,c,k" }
+    for i = 1, 24 do -- rows 5, 6 and 7 alone have a text of their own, a missing text, a missing number
+      local n, c = i == 7 and "" or i, i == 5 and "rare" or i == 6 and "" or i % 2 == 0 and "u" or "v"
+      text[i + 1] = ("%s,%s,%s"):format(n, c, i % 3 == 0 and "a" or "b")
+    end
+    local seen, column = {}, { { 5, 3 }, { 6, 6 }, { 7, 2 } } -- each row, and the feature that it alone has
+    for seed = 1, 12 do
+      local set = load(table.concat(text, "\n"))
+      assert.are.same({ "n", "n is missing", "c=rare", "c=u", "c=v", "c is missing" }, set.columns.features)
+      local stays = {}
+      for _, row in ipairs((data.split(set, 0.25, seed)):totable()) do stays[row] = true end
+      for _, one in ipairs(column) do
+        local row, f = unpack(one)
+        local x = batch(set)
+        for i = 1, 24 do assert.are.equal(i == row and stays[row] and 1 or 0, x[i][f]) end
+        seen[stays[row] or false] = true
+      end
+    end
+    assert.is_true(seen[true] and seen[false])
+  end)
+
   it("loses constant columns, with a word in the run file", function()
     local set = load("one,n,c,gone,k\n7,1,u,,a\n7,2,u,,b\n")
     assert.are.same({ "n" }, set.columns.features)

@@ -3,7 +3,7 @@
 --   number    one feature, standardized by the rows that stay in training; where the training file lacks some, missing
 --             ones are the mean, and a second feature is 1 for them and 0 elsewhere
 --   category  one feature for each text of the training file, 1 for it and 0 elsewhere, and one for missing ones where
---             the training file has some; what only the test file has is 0 everywhere
+--             the training file has some; what no row that stays in training has is 0 everywhere
 --   constant  left out: a column that is one value in the whole training file
 -- So x is f32 [N, features], and a linear layer on it is the sum of one learned vector for each category (an embedding)
 -- and a vector times each number. What was found is written into the run.
@@ -247,10 +247,33 @@ local function check_classes(set, rows, n)
   end
 end
 
+-- A feature that no row in training has, of a text or of missing ones, would meet weights that nothing has taught: it
+-- is 0 in every part, as a text that only the test file has.
+local function silence(set, rows, n)
+  local width, x, silent = #set.columns.features, tensors.pointer(set.train.x), {}
+  for _, k in ipairs(set.columns.kept) do
+    local first = k.first + (k.kind == "number" and 1 or 0)
+    for f = first, first + #(k.levels or {}) + (k.missing and 1 or 0) - 1 do
+      local seen, i = false, 0
+      while not seen and i < n do
+        seen, i = x[tonumber(rows[i]) * width + f] ~= 0, i + 1
+      end
+      if not seen then silent[#silent + 1] = f end
+    end
+  end
+  for _, one in ipairs({ set.train, set.test }) do
+    local to = tensors.pointer(one.x)
+    for _, f in ipairs(silent) do
+      for i = 0, one.x.shape[1] - 1 do to[i * width + f] = 0 end
+    end
+  end
+end
+
 -- Mean and deviation of each number over the given rows (0-based int64_t), missing ones left out, and the missing ones
 -- of all parts set to the mean. Other features stay as they are: mean 0, deviation 1.
 local function standardize(set, rows, n)
   check_classes(set, rows, n)
+  silence(set, rows, n)
   local width, x = #set.columns.features, tensors.pointer(set.train.x)
   local is_hole = {}
   for _, at in ipairs(set.train.holes) do is_hole[at] = true end
