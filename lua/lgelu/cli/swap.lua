@@ -19,10 +19,10 @@ function verb.setup(parser)
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("The report is stored under /swap of run.h5. Drop: score before minus after. Lost, gained: flipped "
     .. "predictions that were right before, that are right after. Bound: the greatest |f(x; λ) − ReLU(x)|, "
-    .. "0.169971207/λ; deviation: the greatest that was seen. Band: pre-activations with |λx| < 2. Of sentences that are "
-    .. "filled up to data.length, the filling's places count in what is seen of gates, not in scores. Gates are "
-    .. "described as they are before the swap, at the best epoch; hardened runs at their end. ± is the half width of the "
-    .. "95 % confidence interval of the mean over seeds (Student's t).")
+    .. "0.169971207/λ; deviation: the greatest that was seen. Band: pre-activations with |λx| < 2. Of sentences that "
+    .. "are filled up to data.length, the filling's places count in what is seen of gates, not in scores. Gates are "
+    .. "described as they are before the swap, at the best epoch; hardened runs at their end. ± is the half width of "
+    .. "the 95 % confidence interval of the mean over seeds (Student's t).")
 end
 
 -- The names of --gates, or nil: all.
