@@ -130,11 +130,29 @@ function builder:input(name, dtype, shape)
   return wrap(self, id[0])
 end
 
+-- How many numbers each kind of first values has.
+local INIT_NUMBERS = { uniform = 2, normal = 2, constant = 1, gate = 0, values = 0 }
+
+local function is_init(init)
+  local count = type(init) == "table" and INIT_NUMBERS[init.kind]
+  if not count or (init.kind == "values" and type(init.f) ~= "function") then return false end
+  return (count < 1 or type(init.a) == "number") and (count < 2 or type(init.b) == "number")
+end
+
+local function check_init(self, name, init)
+  if is_init(init) then return end
+  local found = ({ table = "another table", ["function"] = "a function" })[type(init)] or tostring(init)
+  errors.usage('%s: %s: init: expected { kind = "uniform", a =, b = }, "normal" with its mean and deviation, or '
+    .. '"constant" with a =, found %s', place(self), name, found)
+end
+
 --- A trainable parameter.
 -- @param init  { kind = "uniform"|"normal"|"constant", a =, b = }: bounds, mean and deviation, or value
--- @param options  { group = "weights"|"no_decay"|"gates", dtype = } (default: by rank; the graph's dtype)
+-- @param options  { group = "weights"|"no_decay"|"gates", dtype = (default: by rank; the graph's dtype), usual = true:
+--   init is what its layer always takes, so that a run's name need not tell it }
 function builder:param(name, shape, init, options)
   options = options or {}
+  check_init(self, name, init)
   local dims, id = ffi.new("int64_t[8]"), ffi.new("int32_t[1]")
   for i, dim in ipairs(shape) do
     dims[i - 1] = dim
@@ -144,22 +162,26 @@ function builder:param(name, shape, init, options)
     dims, full, place(self))
   if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
   self.params[#self.params + 1] = {
-    name = full, id = id[0], shape = shape, init = init, group = options.group
-      or (#shape > 1 and "weights" or "no_decay"),
+    name = full, id = id[0], shape = shape, init = init, usual = options.usual,
+    group = options.group or (#shape > 1 and "weights" or "no_decay"),
   }
   return wrap(self, id[0])
 end
 
 --- A tensor that has no gradient and that checkpoints keep: running statistics, which training changes, and
 -- constants.
--- @param init  as for param; also { kind = "values", f = function(i) → value of element i, from 0, row after row }
-function builder:state(name, shape, init)
+-- @param init  as for param; also { kind = "values", f = function(i) → value of element i, from 0, row after row, a = a
+--   number that tells f from others }
+-- @param options  { usual = } as for param
+function builder:state(name, shape, init, options)
+  check_init(self, name, init)
   local dims, id = ffi.new("int64_t[8]", shape), ffi.new("int32_t[1]")
   local full = path(self, "state", name)
   local status = lib.lg_graph_state(id, self.graph, lib.lg_list_find("dtype", self.dtype), #shape, dims, full,
     place(self))
   if status ~= 0 then errors.usage("%s", ffi.string(lib.lg_last_error())) end
-  self.states[#self.states + 1] = { name = full, id = id[0], shape = shape, init = init }
+  self.states[#self.states + 1] = { name = full, id = id[0], shape = shape, init = init,
+    usual = options and options.usual }
   return wrap(self, id[0])
 end
 
@@ -199,15 +221,16 @@ function builder:linear(x, units, options)
   local init = { kind = "uniform", a = -bound, b = bound }
   if type(chosen) == "string" then
     if not LINEAR_INIT[chosen] then
-      errors.usage("%s: linear: there is no init '%s'%s", place(self), chosen, errors.suggest(chosen, LINEAR_INIT))
+      errors.usage("%s: linear: there is no init '%s'%s; expected \"xavier_uniform\" or { kind =, a =, b = }",
+        place(self), chosen, errors.suggest(chosen, LINEAR_INIT))
     end
     chosen = LINEAR_INIT[chosen](k, units)
   end
-  local saved = self.scopes
+  local saved, how = self.scopes, { usual = not chosen }
   self.scopes = {}
-  local inputs = { x, options.weight or self:param(name .. ".weight", { units, k }, chosen or init) }
+  local inputs = { x, options.weight or self:param(name .. ".weight", { units, k }, chosen or init, how) }
   if options.bias ~= false then
-    inputs[3] = self:param(name .. ".bias", { units }, chosen and { kind = "constant", a = 0 } or init)
+    inputs[3] = self:param(name .. ".bias", { units }, chosen and { kind = "constant", a = 0 } or init, how)
   end
   self.scopes = saved
   return self:op("linear", inputs, nil, name)
@@ -268,8 +291,11 @@ function builder:conv2d(x, channels, options)
   local k, name = kh * kw * inputs_each, path(self, "conv", options.name)
   local saved = self.scopes
   self.scopes = {}
-  local inputs = { x, self:param(name .. ".weight", { channels, kh, kw, inputs_each }, init(k)) }
-  if options.bias ~= false then inputs[3] = self:param(name .. ".bias", { channels }, CONV_INIT.uniform(k)) end
+  local inputs = { x, self:param(name .. ".weight", { channels, kh, kw, inputs_each }, init(k),
+    { usual = init == CONV_INIT.uniform }) }
+  if options.bias ~= false then
+    inputs[3] = self:param(name .. ".bias", { channels }, CONV_INIT.uniform(k), { usual = true })
+  end
   self.scopes = saved
   return self:op("conv2d", inputs, attrs, name)
 end
@@ -293,7 +319,7 @@ function builder:gate(x, options)
       local saved = self.scopes
       self.scopes = {}
       s = self:param(config.tie and "gate.s" or name .. ".s", { 1 }, { kind = "gate" },
-        { group = "gates", dtype = "f64" })
+        { group = "gates", dtype = "f64", usual = true })
       self.scopes = saved
       if config.tie then self.tied_s = s end
     end
@@ -330,7 +356,7 @@ function builder:bias(x, options)
   local name = path(self, "bias", options and options.name)
   local saved = self.scopes
   self.scopes = {}
-  local b = self:param(name .. ".bias", { x.shape[#x.shape] }, { kind = "constant", a = 0 })
+  local b = self:param(name .. ".bias", { x.shape[#x.shape] }, { kind = "constant", a = 0 }, { usual = true })
   self.scopes = saved
   return self:op("bias", { x, b }, nil, name)
 end
@@ -346,11 +372,11 @@ function builder:batch_norm(x, options)
     errors.usage("%s: batch_norm: the last dimension of [%s] must be known", place(self), table.concat(x.shape, ", "))
   end
   local one, zero = { kind = "constant", a = 1 }, { kind = "constant", a = 0 }
-  local saved = self.scopes
+  local saved, how = self.scopes, { usual = true }
   self.scopes = {}
   local inputs = {
-    x, self:param(name .. ".weight", { n }, one), self:param(name .. ".bias", { n }, zero),
-    self:state(name .. ".running_mean", { n }, zero), self:state(name .. ".running_var", { n }, one),
+    x, self:param(name .. ".weight", { n }, one, how), self:param(name .. ".bias", { n }, zero, how),
+    self:state(name .. ".running_mean", { n }, zero, how), self:state(name .. ".running_var", { n }, one, how),
   }
   self.scopes = saved
   return self:op("batch_norm", inputs, { eps = options.eps, momentum = options.momentum }, name)
@@ -393,9 +419,16 @@ function builder:reshape(x, shape, options)
   return self:op("reshape", { x }, attrs, path(self, "reshape", options and options.name))
 end
 
---- The graph as text, one node a line: part of what names a run whose model is a Lua function.
+--- The graph as text, one node a line, with first values that are not those its layer always takes: part of what names
+-- a run whose model is a Lua function.
 function builder:describe()
-  local lines, inputs, value = {}, ffi.new("int32_t[8]"), ffi.new("double[1]")
+  local lines, inputs, value, starts = {}, ffi.new("int32_t[8]"), ffi.new("double[1]"), {}
+  for _, list in ipairs({ self.params, self.states }) do
+    for _, leaf in ipairs(list) do
+      local init = leaf.init
+      starts[leaf.id] = not leaf.usual and (" %s(%.17g, %.17g)"):format(init.kind, init.a or 0, init.b or 0) or nil
+    end
+  end
   for id = 0, lib.lg_graph_nodes(self.graph) - 1 do
     local n, kind, parts = wrap(self, id), ffi.string(lib.lg_graph_node_kind(self.graph, id)), {}
     for i = 0, lib.lg_graph_node_inputs(self.graph, id, inputs, 8) - 1 do
@@ -408,8 +441,8 @@ function builder:describe()
       parts[#parts + 1] = ("%s=%.17g"):format(attr, value[0])
       i = i + 1
     end
-    lines[#lines + 1] = ("#%d %s %s(%s) [%s]"):format(id, n.name, kind, table.concat(parts, " "),
-      table.concat(n.shape, ", "))
+    lines[#lines + 1] = ("#%d %s %s(%s) [%s]%s"):format(id, n.name, kind, table.concat(parts, " "),
+      table.concat(n.shape, ", "), starts[id] or "")
   end
   return table.concat(lines, "\n")
 end

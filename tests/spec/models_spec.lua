@@ -190,3 +190,62 @@ describe("nn:linear", function()
       message_of(function() b:linear(x, 4, { init = "xavier_unform" }) end))
   end)
 end)
+
+describe("first values", function()
+  local nn = require("lgelu.nn")
+  local LAYERS = {
+    linear = function(b, x, init) return b:linear(x, 4, { init = init }) end,
+    embedding = function(b, _, init) return (b:embedding(b:input("ids", "i32", { 3 }), 5, 4, { init = init })) end,
+    positions = function(b, _, init) return b:positions(b:input("t", "f32", { 3, 4 }), { init = init }) end,
+    class_token = function(b, _, init) return b:class_token(b:input("t", "f32", { 3, 4 }), { init = init }) end,
+    attention = function(b, _, init) return b:attention(b:input("t", "f32", { 3, 4 }), { init = init }) end,
+    param = function(b, _, init) return b:param("w", { 3, 4 }, init or { kind = "constant", a = 0.5 }) end,
+    state = function(b, _, init) return b:state("w", { 3, 4 }, init or { kind = "constant", a = 0.5 }) end,
+  }
+
+  it("that are none are refused with a place, whatever the layer", function()
+    local wrong = { 5, true, "normal", {}, { kind = "nomal", a = 0, b = 1 }, { kind = "normal", a = 0 },
+      { kind = "uniform", b = 1 }, { kind = "constant" }, { kind = "values" }, function() end }
+    for name, add in pairs(LAYERS) do
+      for i, init in ipairs(wrong) do
+        local b = nn.builder({})
+        local message = message_of(function() add(b, b:input("x", "f32", { 12 }), init) end)
+        assert.matches("models_spec.lua:%d+: .*init", message, 1, false, name .. " " .. i)
+      end
+    end
+    local b = nn.builder({})
+    assert.matches("w: init: expected .*found nil", message_of(function() b:param("w", { 2 }) end))
+  end)
+
+  it("belong to what names a run of a function, where they are not the layer's own", function()
+    local function described(add, init)
+      local b = nn.builder({})
+      add(b, b:input("x", "f32", { 12 }), init)
+      return b:describe()
+    end
+    for name, add in pairs(LAYERS) do
+      local seen = {}
+      for _, init in ipairs({ false, { kind = "normal", a = 0, b = 0.1 }, { kind = "normal", a = 0, b = 0.2 },
+        { kind = "uniform", a = 0, b = 0.1 } }) do
+        local text = described(add, init or nil)
+        assert.is_nil(seen[text], name)
+        seen[text] = true
+      end
+    end
+    assert.is_nil(described(LAYERS.linear):find("uniform", 1, true)) -- names of runs from before stay
+    local images = function(b, init) return b:conv2d(b:input("i", "f32", { 4, 4, 1 }), 2, { init = init }) end
+    local function of_images(init)
+      local b = nn.builder({})
+      images(b, init)
+      return b:describe()
+    end
+    assert.are.equal(of_images(), of_images("uniform"))
+    assert.are_not.equal(of_images(), of_images("he_normal"))
+    local waves = function(b, scale)
+      b:positions(b:input("t", "f32", { 3, 4 }), { kind = "sinusoidal", scale = scale })
+      return b:describe()
+    end
+    assert.are.equal(waves(nn.builder({})), waves(nn.builder({}), 1))
+    assert.are_not.equal(waves(nn.builder({})), waves(nn.builder({}), 2))
+  end)
+end)

@@ -10,11 +10,13 @@ return function(builder, kit)
   local path, need_node, place = kit.path, kit.need_node, kit.place
   local ONE, ZERO = { kind = "constant", a = 1 }, { kind = "constant", a = 0 }
 
-  -- A parameter, or with options.state a state, under a layer's full name, whatever the scope.
+  -- A parameter, or with options.state a state, under a layer's full name, whatever the scope. Without options, init is
+  -- what the layer always takes.
   local function own(self, name, shape, init, options)
     local saved = self.scopes
     self.scopes = {}
-    local node = options and options.state and self:state(name, shape, init) or self:param(name, shape, init, options)
+    options = options or { usual = true }
+    local node = options.state and self:state(name, shape, init, options) or self:param(name, shape, init, options)
     self.scopes = saved
     return node
   end
@@ -59,7 +61,7 @@ return function(builder, kit)
     options = options or {}
     local name = path(self, "embedding", options.name)
     local table_node = own(self, name .. ".weight", { entries, columns },
-      options.init or { kind = "normal", a = 0, b = 1 })
+      options.init or { kind = "normal", a = 0, b = 1 }, { usual = not options.init })
     return self:op("embedding", { table_node, ids }, nil, name), table_node
   end
 
@@ -84,9 +86,11 @@ return function(builder, kit)
       errors.usage("%s: positions: there is no kind '%s', expected learned or sinusoidal", place(self), tostring(kind))
     end
     local name, fixed = path(self, "positions", options.name), kind == "sinusoidal"
-    local init = fixed and { kind = "values", f = waves(n, options.scale or 1) } or options.init
+    local scale = options.scale or 1
+    local init = fixed and { kind = "values", f = waves(n, scale), a = scale } or options.init
       or { kind = "normal", a = 0, b = 0.02 }
-    local p = own(self, name .. ".weight", { t, n }, init, { group = "no_decay", state = fixed })
+    local p = own(self, name .. ".weight", { t, n }, init, { group = "no_decay", state = fixed,
+      usual = not options.init and scale == 1 })
     return self:op("bias", { x, p }, nil, name)
   end
 
@@ -96,7 +100,7 @@ return function(builder, kit)
     options = options or {}
     local name = path(self, "token", options.name)
     return self:op("class_token", { x, own(self, name .. ".weight", { n }, options.init
-      or { kind = "normal", a = 0, b = 0.02 }) }, nil, name)
+      or { kind = "normal", a = 0, b = 0.02 }, { usual = not options.init }) }, nil, name)
   end
 
   --- Multi-head attention with its projections: x[batch, tokens, width] → the same shape.
