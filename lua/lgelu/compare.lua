@@ -112,17 +112,24 @@ local function all_keys(records)
   return keys
 end
 
+-- What a record has of a key; "recipe" is the recipe's name, of a fine-tuned run that of its parent.
+local function value_of(record, key)
+  if key ~= "recipe" then return record.config[key] end
+  local name = record.config.name
+  return record.config["hardening.parent"] and name and name:gsub("_hardened$", "") or name
+end
+
 -- Does key have more than one value among the records?
 local function varies(records, key)
   for i = 2, #records do
-    if records[i].config[key] ~= records[1].config[key] then return true end
+    if value_of(records[i], key) ~= value_of(records[1], key) then return true end
   end
   return false
 end
 
 local function present_in(records, key)
   for _, record in ipairs(records) do
-    if record.config[key] ~= nil then return true end
+    if value_of(record, key) ~= nil then return true end
   end
   return false
 end
@@ -266,7 +273,7 @@ end
 -- Keys that differ between groups, keys that differ within them, and keys that some groups have, all of them with one
 -- value, as gate.t of the λ-GELU runs beside relu ones: { key, value }.
 local function differences(records, groups, keys, by)
-  local between, within, present, presence = {}, {}, {}, presence_keys()
+  local between, within, present, presence = by and by.recipe and { "recipe" } or {}, {}, {}, presence_keys()
   for _, key in ipairs(keys) do
     local pooled = false
     for _, group in ipairs(groups) do pooled = pooled or varies(group.records, key) end
@@ -288,7 +295,7 @@ local function tells_recipe(records, key)
   if OF_GATE[key:match("^[^.]*")] then return false end
   local seen, of = {}, {}
   for _, record in ipairs(records) do
-    local name = record.config.name
+    local name = value_of(record, "recipe")
     if seen[name] and of[name] ~= record.config[key] then return false end
     seen[name], of[name] = true, record.config[key]
   end
@@ -306,20 +313,40 @@ local function by_recipe(records, between, present)
   for _, pair in ipairs(present) do
     if tells_recipe(records, pair[1]) then told[#told + 1] = pair[1] else rest[#rest + 1] = pair end
   end
-  if #told < 2 or not varies(records, "name") then return between, present, {} end
+  if #told < 2 or not varies(records, "recipe") then return between, present, {} end
   table.sort(told)
   return kept, rest, told
 end
 
+-- Puts groups of one recipe together, in the order in which recipes and groups came.
+local function order_by_recipe(groups)
+  local places, count = {}, 0
+  for i, group in ipairs(groups) do
+    local name = group.values.recipe
+    if not places[name] then
+      count = count + 1
+      places[name] = count
+    end
+    group.place = { places[name], i }
+  end
+  table.sort(groups, function(a, b)
+    if a.place[1] ~= b.place[1] then return a.place[1] < b.place[1] end
+    return a.place[2] < b.place[2]
+  end)
+  for _, group in ipairs(groups) do group.place = nil end
+end
+
 --- Compares runs.
 -- @tparam table records from compare.record
--- @tparam ?table by list of keys to group by, pooling runs that differ in others; by default every difference counts
+-- @tparam ?table by list of keys to group by ("recipe": the recipes' names), pooling runs that differ in others; by
+-- default every difference counts
 -- @treturn table `groups`: list of { values = key → text, records, seeds, score (of lgelu.score), bvs, test, drift,
 -- delta (summaries over seeds; nil where there is nothing), pairs (summary of ΔBVS over all runs, whatever their seed),
 -- profile (mean λ of each gate at the BVS epoch), epochs = { least, most } };
 -- `keys`: what differs between groups, first "recipe" where the name of each stands for the keys in `told` (else
--- empty); `pooled`: what differs within groups; `present`: list of { key, value } that only some groups have, with one
--- value; `repeated`: list of { name, name of the run that it repeats }, left out;
+-- empty) and groups of one recipe stand together; `pooled`: what differs within groups; `present`: list of { key,
+-- value } that only some groups have, with one value; `repeated`: list of { name, name of the run that it
+-- repeats }, left out;
 -- `unpaired`: how many runs have no baseline although there are some
 -- @raise usage error: no records, a key that no run has, or a group whose runs have different scores
 function compare.groups(records, by)
@@ -334,7 +361,7 @@ function compare.groups(records, by)
   local groups, repeated = split(records, function(record)
     if not by then return record.id end
     local values = {}
-    for i, key in ipairs(by) do values[i] = tostring(record.config[key]) end
+    for i, key in ipairs(by) do values[i] = tostring(value_of(record, key)) end
     return table.concat(values, "\n")
   end)
   local baselines = baselines_of(records, keys)
@@ -343,11 +370,10 @@ function compare.groups(records, by)
   if not by then between, present, told = by_recipe(records, between, present) end
   for _, group in ipairs(groups) do
     group.values = {}
-    for _, key in ipairs(between) do
-      group.values[key] = group.records[1].config[key == "recipe" and "name" or key]
-    end
+    for _, key in ipairs(between) do group.values[key] = value_of(group.records[1], key) end
     unpaired = unpaired + measure(group, baselines, keys)
   end
+  if #told > 0 then order_by_recipe(groups) end
   return {
     groups = groups, keys = between, told = told, pooled = within, present = present, repeated = repeated,
     unpaired = next(baselines) and unpaired or 0,

@@ -145,16 +145,21 @@ function score.common(records)
 end
 
 --- How a table's columns write scores: in a unit that their titles name, or, where its rows have several scores, each
--- number with its own.
+-- number with its own, and with the score's name where others of them have the same unit.
 -- @param kinds  list of scores, one a row
 -- @return two texts for titles, " (%)" and " (points)", or "" and ""; function from a score to { value, difference =
 --   { format, scale, unit } as lgelu.table.interval takes them }
 function score.columns(kinds)
-  local first, mixed = kinds[1], false
-  for _, kind in ipairs(kinds) do mixed = mixed or kind ~= first end
+  local first, mixed, of_unit, shared = kinds[1], false, {}, {}
+  for _, kind in ipairs(kinds) do
+    mixed = mixed or kind ~= first
+    shared[kind.unit] = shared[kind.unit] or (of_unit[kind.unit] or kind) ~= kind
+    of_unit[kind.unit] = kind
+  end
   local function style_of(kind)
+    local unit = " " .. kind.unit .. (shared[kind.unit] and " " .. kind.name or "")
     return {
-      value = { kind:format(), kind.scale, mixed and " " .. kind.unit or "" },
+      value = { kind:format(), kind.scale, mixed and unit or "" },
       difference = { kind:format(true), kind.scale, mixed and " " .. kind.difference or "" },
     }
   end

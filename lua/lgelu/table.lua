@@ -195,6 +195,12 @@ function tables.interval(summary, format, scale, unit)
   return text .. (unit or "")
 end
 
+--- "1.01 to 1.25": the least and the greatest of a list; once, where both are written alike.
+function tables.range(format, list)
+  local least, greatest = format:format(math.min(unpack(list))), format:format(math.max(unpack(list)))
+  return least == greatest and least or least .. " to " .. greatest
+end
+
 --- A usage error when format is none of tables.formats; for verbs, before they do their work.
 function tables.check(format)
   if writers[format] then return end

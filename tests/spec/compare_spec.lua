@@ -132,6 +132,38 @@ describe("compare", function()
     assert.are.same({ "gate.kind", "train.batch" }, two(nil, "gelu").keys)
   end)
 
+  it("puts groups of one recipe together, in the order in which they came", function()
+    local list = {}
+    for i, kind in ipairs({ "gelu", "relu", "silu" }) do
+      list[2 * i - 1] = { kind = kind, seed = 1, bvs = 0.8 }
+      list[2 * i] = { kind = kind, seed = 1, bvs = 0.9, name = "another", batch = 64, lr = "0.1" }
+    end
+    local rows = {}
+    for i, group in ipairs(compare.groups(records(list)).groups) do
+      rows[i] = group.values.recipe .. " " .. group.values["gate.kind"]
+    end
+    assert.are.same({ "made_up gelu", "made_up relu", "made_up silu", "another gelu", "another relu", "another silu" },
+      rows)
+  end)
+
+  it("takes a fine-tuned run for one of its parent's recipe, and groups by a recipe's name", function()
+    local function made(name, kind, seed, lr, parent)
+      return compare.record(runs.fake({ dir = "runs/" .. name .. kind, seed = seed, kind = kind, lambda = { {}, {} },
+        hash = name .. kind, val_score = { 0.7 }, config = { name = name, seed = seed, gate = { kind = kind },
+          hardening = parent and { from = 0, parent = parent }, train = { lr = lr, epochs = lr } } }))
+    end
+    local parent = ("ab"):rep(32) .. "-s1"
+    local of_one = { made("a", "gelu", 1, 1), made("a_hardened", "lambda_gelu", 1, 2, parent) }
+    assert.are.same({}, compare.groups(of_one).told) -- one recipe, although two keys differ with the name
+    local all = { of_one[1], of_one[2], made("b", "gelu", 1, 3), made("c_hardened", "gelu", 1, 3) }
+    local names = {}
+    local result = compare.groups(all, { "recipe" })
+    for i, group in ipairs(result.groups) do names[i] = group.values.recipe end
+    assert.are.same({ "a", "b", "c_hardened" }, names) -- the last has that name of its own
+    assert.are.same({ "recipe" }, result.keys)
+    assert.are.same({ "recipe", "train.lr" }, compare.groups(all, { "train.lr", "recipe" }).keys)
+  end)
+
   it("groups fine-tuned runs over seeds, whose parents differ in theirs", function()
     local function tuned(seed, parent, hash)
       return compare.record(runs.fake({ dir = "runs/" .. hash, seed = seed, kind = "lambda_gelu", hash = hash,

@@ -184,6 +184,23 @@ describe("a score", function()
     assert.are.equal("+1.00 points", accuracy:drop_text(0.01))
   end)
 
+  it("stands in a table with its unit where there are several, and with its name where they have one unit", function()
+    local function units(...)
+      local kinds, found = {}, {}
+      for i, name in ipairs({ ... }) do kinds[i] = score.named(name) end
+      local unit, difference, style_of = score.columns(kinds)
+      for i, kind in ipairs(kinds) do found[i] = style_of(kind).value[3] .. style_of(kind).difference[3] end
+      return unit .. difference, found
+    end
+    local title, found = units("f1", "f1")
+    assert.are.same({ " (%) (points)", { "", "" } }, { title, found })
+    title, found = units("perplexity", "accuracy")
+    assert.are.same({ "", { " perplexity perplexity", " % points" } }, { title, found })
+    title, found = units("accuracy", "auc", "perplexity", "accuracy")
+    assert.are.same({ "", { " % accuracy points", " % auc points", " perplexity perplexity", " % accuracy points" } },
+      { title, found })
+  end)
+
   it("has names, and an unknown one is an error", function()
     for _, name in ipairs(score.names()) do assert.are.equal(name, score.named(name).name) end
     local ok, e = pcall(score.named, "bits_per_chr")

@@ -70,6 +70,12 @@ nan           –    100 ± 1           4
     end
   end)
 
+  it("has a range, or one number where both ends are written alike", function()
+    assert.equal("1.01 to 2.5", tables.range("%.3g", { 2.5, 1.0123, 1.5 }))
+    assert.equal("160", tables.range("%.3g", { 159.577, 159.58 }))
+    assert.equal("1", tables.range("%.3g", { 1 }))
+  end)
+
   it("refuses a format that it does not know, with the nearest", function()
     local ok, e = pcall(tables.render, columns, rows, "latx")
     assert.is_false(ok)

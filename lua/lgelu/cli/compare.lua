@@ -12,8 +12,8 @@ local LISTED_GATES = 4
 
 function verb.setup(parser)
   parser:argument("runs", "Runs, by folder or name; sweeps, by folder, name or condensed file."):args("+")
-  parser:option("--by", "Group by this key of the recipe alone (as gate.kind), pooling all other differences; several "
-    .. "of them group by all.")
+  parser:option("--by", "Group by this key of the recipe alone (as gate.kind; recipe: by its name), pooling all other "
+    .. "differences; several of them group by all.")
     :argname("KEY"):count("*")
   parser:option("--format", "text, markdown, csv (all digits, every column) or latex."):argname("NAME"):default("text")
   parser:epilog("± is the half width of the 95 % confidence interval of the mean over seeds (Student's t). BVS: best "
@@ -61,7 +61,7 @@ local function lambda_text(profile)
   local texts = {}
   for i, lambda in ipairs(profile) do texts[i] = ("%.3g"):format(lambda) end
   if #texts <= LISTED_GATES then return table.concat(texts, " ") end
-  return ("%.3g to %.3g"):format(math.min(unpack(profile)), math.max(unpack(profile)))
+  return require("lgelu.table").range("%.3g", profile)
 end
 
 local function epochs_text(epochs)

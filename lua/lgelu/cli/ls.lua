@@ -20,7 +20,7 @@ local function lambda_range(run)
   local rows = run:gates().lambda
   local last = rows[#rows]
   if #last == 0 then return nil end
-  return ("%.3g to %.3g"):format(math.min(unpack(last)), math.max(unpack(last)))
+  return require("lgelu.table").range("%.3g", last)
 end
 
 local COLUMNS = {
