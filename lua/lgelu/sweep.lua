@@ -186,6 +186,15 @@ local function seconds_left(self, running)
   return left / self.parallel
 end
 
+-- A folder whose plan was another before: its runs stay, but what reads the sweep sees the new plan's alone. nil: none.
+local function about_strangers(dir, plan)
+  local count = folder.strangers(dir, plan)
+  if count == 0 then return nil end
+  local one = count == 1
+  return ("%d run%s in %s %s none of this sweep's and stay%s there unread; name=… or --out gives another folder")
+    :format(count, one and "" or "s", dir, one and "is" or "are", one and "s" or "")
+end
+
 -- What a sweep starts with, under its lock: the plan written, runs taken over, the first lines said.
 local function prepare(dir, plan, options)
   folder.write_plan(dir, plan)
@@ -196,6 +205,8 @@ local function prepare(dir, plan, options)
   self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
     left = function(running) return seconds_left(self, running) end })
   for from, count in pairs(taken) do self.board:line("%d runs taken over from %s", count, from) end
+  local strangers = about_strangers(dir, plan)
+  if strangers then self.board:line("%s", strangers) end
   return self
 end
 
@@ -320,6 +331,8 @@ function sweep.preview(plan, options)
   local found, counts = loan.find(dir, plan)
   local lines = sweep.list(plan, dir)
   for from, count in pairs(counts) do lines = lines .. ("%d runs will be taken over from %s\n"):format(count, from) end
+  local strangers = about_strangers(dir, plan)
+  if strangers then lines = lines .. strangers .. "\n" end
   if options.engine == "slurm" then
     more = slurm.preview(dir, plan, work.jobs, options)
     lines = lines .. outline(plan, work, "") .. "\n"
@@ -339,16 +352,17 @@ end
 
 --- The plan as lines for people: each run with its label, seed, hash and state.
 function sweep.list(plan, dir)
-  local rows, width = {}, 0
+  local rows, widest = {}, 0
+  local function width(text) return #(text:gsub("[\128-\191]", "")) end -- characters, not bytes: "λ-GELU"
   for i, entry in ipairs(plan.runs) do
     rows[i] = { (entry.role == "baseline" and "baseline " or "") .. entry.label, entry }
-    width = math.max(width, #rows[i][1])
+    widest = math.max(widest, width(rows[i][1]))
   end
   local lines = {}
   for i, row in ipairs(rows) do
     local entry = row[2]
-    lines[i] = ("  %-" .. width .. "s  seed %d  %s  %s"):format(row[1], entry.seed, entry.hash:sub(1, 8),
-      (folder.status(dir, plan, entry)))
+    lines[i] = ("  %s%s  seed %d  %s  %s"):format(row[1], (" "):rep(widest - width(row[1])), entry.seed,
+      entry.hash:sub(1, 8), (folder.status(dir, plan, entry)))
   end
   return table.concat(lines, "\n") .. "\n"
 end

@@ -409,6 +409,30 @@ describe("lgelu swap", function()
       "+0.250 perplexity", "25.00" }, cells[3])
   end)
 
+  it("shows no table of a part that no run has, and orders values, numbers before words", function()
+    local function record(hidden, seed)
+      local run = runs.fake({ dir = "r" .. table.concat(hidden, "-"), seed = seed, hash = table.concat(hidden, "-"),
+        kind = "relu", lambda = { {}, {} }, val_score = { 0.5 },
+        config = { name = "a", seed = seed, gate = { kind = "relu" }, model = { hidden = hidden } } })
+      return ways.record(run, { gates = {}, val = { score_before = 0.5, score_after = 0.5, drop = 0, flipped = 1,
+        predictions = 4 } })
+    end
+    local list, found = { { 100, 50 }, { 10 }, { 9 }, { 9, 9 }, { 1000 } }, {}
+    for i, hidden in ipairs(list) do list[i] = record(hidden, 1) end
+    for i, group in ipairs(ways.compare(list).groups) do found[i] = group.values["model.hidden"] end
+    assert.are.same({ "9", "10", "1000", "100,50", "9,9" }, found)
+    local place = base .. "/without_test"
+    for seed = 1, 2 do
+      assert(0 == runs.program("run", "moons", "--budget", "smoke", "data.test=0", "--seed", tostring(seed), "--quiet",
+        "--out", place .. "/" .. seed))
+    end
+    local status, out = runs.program("swap", place, place .. "/1")
+    assert.equal(0, status, out)
+    assert.matches("validation\n", out)
+    assert.is_nil(out:find("test", 1, true), out)
+    assert.matches("\n\n1 is left out: it repeats 1 %(same configuration and seed%)%.\n$", out)
+  end)
+
   it("refuses in words", function()
     local function refuses(status, pattern, ...)
       local found, out = runs.program("swap", ...)

@@ -433,12 +433,25 @@ describe("lgelu sweep", function()
     local records = sweep.records(dir)
     assert.are.equal(1, #records)
     assert.are.equal(2, records[1].config.gate.c)
+    local stays = "1 run in " .. dir .. " is none of this sweep's and stays there unread; name=… or --out gives another"
+    for _, option in ipairs({ "--dry-run", "gate.c=2" }) do -- before and when it is started
+      local status, text = lgelu(path, "--out", dir, "gate.c=2", option)
+      assert.are.equal(0, status, text)
+      assert.is_truthy(text:find(stays, 1, true), text)
+    end
+    local status, text = runs.program("swap", dir, base .. "/ways.lua.none")
+    assert.are.equal(2, status, text)
+    status, text = runs.program("swap", dir) -- as compare and figures: of what the sweep declares
+    assert.are.equal(0, status, text)
+    assert.is_truthy(text:find(dir .. "/" .. records[1].run .. ": 1 of 1", 1, true), text)
   end)
 
   it("prints its runs without training them, and refuses options that do not go together", function()
     local status, text = lgelu(base .. "/ways.lua", "--dry-run", "--out", base .. "/none")
     assert.are.equal(0, status)
     assert.is_truthy(text:find("baseline GELU +seed 1  %x+  missing"), text)
+    local moons = select(2, lgelu("moons", "--dry-run", "--budget", "smoke", "--out", base .. "/none"))
+    assert.is_truthy(moons:find("  baseline GELU  seed 1 .*\n  λ%-GELU         seed 1 "), moons) -- λ is two bytes
     assert.is_false(store.file_exists(base .. "/none/plan.json"))
     assert.are.equal(2, (lgelu(whole, "--condense")))
     assert.are.equal(2, (lgelu(whole, "--condense", "-o", base .. "/x.h5", "--budget", "smoke")))

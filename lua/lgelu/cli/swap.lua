@@ -10,8 +10,8 @@ verb.summary = "Replace gates by ReLU: scores before and after, flipped predicti
 local PARTS = { { "val", "validation" }, { "test", "test" } }
 
 function verb.setup(parser)
-  parser:argument("runs", "Finished runs, by folder or name, or folders of runs; several are compared. Or a sweep's "
-    .. "condensed file, for the swaps that its runs held.")
+  parser:argument("runs", "Finished runs, by folder or name, or folders of runs; several are compared. Sweeps, by "
+    .. "folder or name, stand for the runs of their plan; a condensed file for the swaps that its runs held.")
     :args("+")
   parser:option("--gates", "all, or names with commas (see 'lgelu show'): only these are replaced."):argname("NAMES")
     :default("all")
@@ -55,14 +55,39 @@ local function swap_of(name, names, again)
   return run, report, where, wrong
 end
 
--- Runs by name; a folder that holds runs, as a sweep's, stands for all of them.
+-- A condensed file has the swaps that its runs held, of all gates, and no networks to measure.
+local function is_condensed(name)
+  return require("lfs").attributes(name, "mode") == "file" and require("lgelu.sweep").exists(name)
+end
+
+-- Folders of a sweep's runs: of those that it declares, as figures and compare see it; its folder may hold others, of
+-- another budget or recipe. Those not begun are named on standard error.
+local function runs_of_sweep(name)
+  local sweep, list = require("lgelu.sweep"), {}
+  local place = sweep.resolve(name)
+  for _, record in ipairs(sweep.records(name)) do
+    if record.status == "missing" then
+      io.stderr:write(("lgelu: %s: %s, seed %s is left out: it is missing, not done\n"):format(name, record.label,
+        record.seed))
+    else
+      list[#list + 1] = place .. "/" .. record.run
+    end
+  end
+  if #list == 0 then errors.fail("%s: none of its runs is done", name) end
+  return list
+end
+
+-- Runs by name; a sweep stands for its runs, another folder that holds runs for all of them.
 local function runs_of(given)
-  local store, list = require("lgelu.store"), {}
+  local store, sweep, list = require("lgelu.store"), require("lgelu.sweep"), {}
   for _, name in ipairs(given) do
-    local inside = not store.exists(name) and require("lfs").attributes(name, "mode") == "directory"
-      and store.list(name) or {}
-    for _, run in ipairs(inside) do list[#list + 1] = run.dir end
-    if #inside == 0 then list[#list + 1] = name end
+    local inside = {}
+    if sweep.exists(name) and not is_condensed(name) then
+      inside = runs_of_sweep(name)
+    elseif not store.exists(name) and require("lfs").attributes(name, "mode") == "directory" then
+      for i, run in ipairs(store.list(name)) do inside[i] = run.dir end
+    end
+    for _, dir in ipairs(#inside > 0 and inside or { name }) do list[#list + 1] = dir end
   end
   return list
 end
@@ -170,9 +195,7 @@ end
 -- Several runs -------------------------------------------------------------------------------------------------------
 
 local function lambda_text(range)
-  if not range then return nil end
-  local least, greatest = ("%.4g"):format(range[1]), ("%.4g"):format(range[2])
-  return least == greatest and least or least .. " to " .. greatest
+  return range and require("lgelu.table").range("%.4g", range)
 end
 
 -- The keys that stand before the way, and those behind it: the recipe, then the rest.
@@ -258,13 +281,18 @@ local function several(result, format)
     io.write(render(columns, rows, format))
     return
   end
-  local parts = {}
+  local parts, lines = {}, {}
   for _, p in ipairs(PARTS) do
-    local columns, rows = verb.ways_table(result, p[1])
-    parts[#parts + 1] = ("%sWays to a ReLU network, %s\n"):format(head, p[2])
-    parts[#parts + 1] = render(columns, rows, format)
+    local there = false
+    for _, group in ipairs(result.groups) do there = there or group[p[1]] ~= nil end
+    if there then
+      local columns, rows = verb.ways_table(result, p[1])
+      parts[#parts + 1] = ("%sWays to a ReLU network, %s\n"):format(head, p[2])
+      parts[#parts + 1] = render(columns, rows, format)
+    end
   end
-  for _, line in ipairs(notes(result)) do parts[#parts + 1] = note .. line .. "\n" end
+  for i, line in ipairs(notes(result)) do lines[i] = note .. line .. "\n" end
+  if #lines > 0 then parts[#parts + 1] = table.concat(lines) end
   io.write(table.concat(parts, "\n"))
 end
 
@@ -280,11 +308,6 @@ local function take(records, name, fn, ...)
   else
     error(result, 0)
   end
-end
-
--- A condensed file has the swaps that its runs held, of all gates, and no networks to measure.
-local function is_condensed(name)
-  return require("lfs").attributes(name, "mode") == "file" and require("lgelu.sweep").exists(name)
 end
 
 local function of_condensed(record)

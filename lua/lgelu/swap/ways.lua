@@ -90,6 +90,7 @@ function ways.compare(records)
       if x ~= y then
         local p, q = tonumber(x), tonumber(y)
         if p and q then return p < q end
+        if p or q then return p ~= nil end -- numbers before words: "9", "10", "100,50" are a circle otherwise
         return x < y
       end
     end

@@ -65,6 +65,17 @@ function folder.run_dir(dir, run) return dir .. "/" .. run end
 function folder.output_file(dir, run) return dir .. "/output/" .. run .. ".txt" end
 local function failed_file(dir, run) return dir .. "/failed/" .. run .. ".txt" end
 
+--- How many runs lie in the folder that are none of the plan's: of another budget, other seeds, another recipe.
+function folder.strangers(dir, plan)
+  local own, count = {}, 0
+  if lfs.attributes(dir, "mode") ~= "directory" then return 0 end
+  for _, entry in ipairs(plan.runs) do own[entry.run] = true end
+  for name in lfs.dir(dir) do
+    if not own[name] and name ~= "." and name ~= ".." and store.exists(dir .. "/" .. name) then count = count + 1 end
+  end
+  return count
+end
+
 --- Remembers that a run failed, and why; nil as message: it did not (any more).
 function folder.set_failed(dir, run, message)
   if message then
