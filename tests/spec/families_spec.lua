@@ -82,7 +82,8 @@ return { name = %q, data = { %s }, model = %s, gate = { init = "ascending", t = 
       local own = report.test
       has(text, "no bound on its logits: intervals grow too wide through '" .. norm .. "' %(layer_norm%)",
         (("Observed on %d test samples: greatest |change| of a logit %.4g; %d of %d predictions change"):format(
-          own.samples, own.max_logit_change, own.flipped, family.predictions):gsub("%-", "%%-")))
+          own.samples, own.max_logit_change, own.flipped, family.predictions):gsub("%-", "%%-")),
+        ("Observed on %d validation samples"):format(report.val.samples))
       local rows = program("certify", soft, "--format", "csv")
       for _, gate in ipairs(report.gates) do
         local lambda, bound, deviation = rows:match("\n" .. gate.name:gsub("%.", "%%.") .. ",([^,]+),([^,]+),([^,]+),")

@@ -81,6 +81,7 @@ describe("figures", function()
     plot.figure("profile", { runs.learned(at("c"), 0, 5, 1) }, at("relu.svg"))
     assert.truthy(read(at("relu.svg")):find("the gates of this run are relu", 1, true))
     plot.figure("profile", { runs.learned(at("c"), 4, 1, 1) }, at("short.png"))
+    assert.truthy(read(at("short.txt")):find("; 1 epoch, BVS", 1, true))
     plot.figure("profile", { runs.learned(at("c"), 40, 5, 1) }, at("deep.png"))
     local several = {
       runs.learned(at("s1"), 3, 5, 1), runs.learned(at("s2"), 0, 7, 2), runs.learned(at("s3"), 5, 5, 3),

@@ -110,8 +110,8 @@ local function write_gates(t, reason, report, where, format)
   local first = ("%s: no bound on its logits: %s. Each gate's own |f − ReLU| is bounded; the rest is observed, not "
     .. "proved (%s checkpoint)."):format(t.dir, reason, report.checkpoint)
   local parts = { note:format(first), render(columns, rows, format) }
-  for _, part in ipairs({ "val", "test" }) do
-    local own = report[part]
+  for _, part in ipairs({ "validation", "test" }) do
+    local own = report[part == "test" and part or "val"]
     parts[#parts + 1] = own and note:format(("Observed on %d %s samples: greatest |change| of a logit %.4g; %d of %d "
       .. "predictions change."):format(own.samples, part, own.max_logit_change, own.flipped, own.predictions))
   end

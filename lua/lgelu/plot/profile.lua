@@ -74,7 +74,8 @@ local function describe(run, h)
     text = ("%s (%d, t = %s, c = %s, init %s)"):format(text, #h.names, tostring(gates.t), tostring(gates.c),
       tostring(gates.init))
   end
-  return ("%s; %d epochs, BVS %.6g at epoch %d; status %s."):format(text, #h.epochs.epoch,
+  local count = #h.epochs.epoch
+  return ("%s; %d epoch%s, BVS %.6g at epoch %d; status %s."):format(text, count, count == 1 and "" or "s",
     h.epochs.val_score[h.best], h.epochs.epoch[h.best], run:status())
 end
 
