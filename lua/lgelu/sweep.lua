@@ -275,6 +275,20 @@ function sweep.exists(path)
   return folder.exists(place) or lfs.attributes(place, "mode") == "file" and not path:find("run%.h5$")
 end
 
+--- The first sweep of a folder that holds sweeps and no runs, such as runs/sweeps; nil for all else.
+function sweep.first_inside(path)
+  if lfs.attributes(path, "mode") ~= "directory" or store.exists(path) or folder.exists(path) then return nil end
+  local place, first = path:gsub("(.)/+$", "%1"), nil
+  for name in lfs.dir(path) do
+    local inside = place .. "/" .. name
+    if name ~= "." and name ~= ".." then
+      if store.exists(inside) then return nil end
+      if folder.exists(inside) and not (first and first < inside) then first = inside end
+    end
+  end
+  return first
+end
+
 -- Records and description of a sweep.
 local function read(path)
   local place = sweep.resolve(path)

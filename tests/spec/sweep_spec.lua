@@ -207,6 +207,24 @@ describe("lgelu sweep", function()
     assert.is_truthy(text:find("a condensed file has no networks to measure", 1, true), text)
   end)
 
+  it("may lie beside runs: runs/* has the folder of sweeps too, which is left out and named", function()
+    local many = base .. "/many/sweeps"
+    assert(os.execute(("mkdir -p '%s'; cp -r '%s' '%s/one'"):format(many, whole, many)) == 0)
+    local one = whole .. "/" .. sweep.records(whole)[1].run
+    for _, verb in ipairs({ "compare", "show", "swap" }) do
+      local status, text = runs.program(verb, one, many .. "/")
+      assert.are.equal(0, status, text)
+      local said = ("%s/ is left out: it holds sweeps, such as %s/one\n"):format(many, many)
+      assert.is_truthy(text:find(said, 1, true), text)
+      assert.are.equal(2, (runs.program(verb, many)))
+    end
+    assert.is_nil(sweep.first_inside(whole))
+    assert.is_nil(sweep.first_inside(one))
+    assert.is_nil(sweep.first_inside(base .. "/nothing"))
+    assert(os.execute(("cp -r '%s' '%s/run'"):format(one, many)) == 0)
+    assert.is_nil(sweep.first_inside(many)) -- runs are for swap
+  end)
+
   it("gives the same condensed file when it is killed at random five times", function()
     local dir, kills = base .. "/apart/killed", 0 -- with no sweep beside it from which runs could be taken over
     assert(os.execute(("mkdir '%s/apart'"):format(base)) == 0)

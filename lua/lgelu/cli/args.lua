@@ -36,6 +36,23 @@ function args.text(option)
   end
 end
 
+--- Names of runs as given, without folders of sweeps: runs/* of a shell has runs/sweeps too. They are named on standard
+-- error; where nothing else was given, they stay, for the verb to refuse.
+function args.without_sweeps(names)
+  local sweep, kept, lines = require("lgelu.sweep"), {}, {}
+  for _, name in ipairs(names) do
+    local first = sweep.first_inside(name)
+    if first then
+      lines[#lines + 1] = ("lgelu: %s is left out: it holds sweeps, such as %s\n"):format(name, first)
+    else
+      kept[#kept + 1] = name
+    end
+  end
+  if #kept == 0 then return names end
+  io.stderr:write(table.concat(lines))
+  return kept
+end
+
 --- Declares the options of a verb that trains.
 -- @param out  what --out is, with its default
 function args.training(parser, out)

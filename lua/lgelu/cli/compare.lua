@@ -173,7 +173,8 @@ function verb.run(given)
     errors.usage("--format: '%s' is none of %s%s", given.format, table.concat(tables.formats, ", "),
       errors.suggest(given.format, tables.formats))
   end
-  local result = require("lgelu.compare").groups(records_of(given.runs), #given.by > 0 and given.by or nil)
+  local result = require("lgelu.compare").groups(
+    records_of(require("lgelu.cli.args").without_sweeps(given.runs)), #given.by > 0 and given.by or nil)
   local columns, rows = (given.format == "csv" and numeric or readable)(result)
   io.write(tables.render(columns, rows, given.format))
   -- Behind a table for programs, notes would be in the way.

@@ -188,7 +188,7 @@ end
 function show.run(given)
   local store, tables = require("lgelu.store"), require("lgelu.table")
   check(given)
-  for i, name in ipairs(given.runs) do
+  for i, name in ipairs(require("lgelu.cli.args").without_sweeps(given.runs)) do
     local run = store.open(store.resolve(name))
     if i > 1 then io.write("\n") end
     if given.config then

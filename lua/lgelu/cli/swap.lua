@@ -346,7 +346,7 @@ end
 function verb.run(given)
   require("lgelu.table").check(given.format)
   require("lgelu.C").lib.lg_interrupt_install()
-  local names, runs = names_of(given.gates), runs_of(given.runs)
+  local names, runs = names_of(given.gates), runs_of(require("lgelu.cli.args").without_sweeps(given.runs))
   if #runs > 1 or is_condensed(runs[1]) then
     several(require("lgelu.swap.ways").compare(records_of(runs, names, given.again)), given.format)
   else
