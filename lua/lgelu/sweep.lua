@@ -204,7 +204,7 @@ local function prepare(dir, plan, options)
     counts = { done = #work.done, failed = #work.failed, queued = #work.jobs } }
   self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
     left = function(running) return seconds_left(self, running) end })
-  for from, count in pairs(taken) do self.board:line("%d runs taken over from %s", count, from) end
+  for from, count in pairs(taken) do self.board:line("%d run%s taken over from %s", count, count == 1 and "" or "s", from) end
   local strangers = about_strangers(dir, plan)
   if strangers then self.board:line("%s", strangers) end
   return self
@@ -344,7 +344,9 @@ function sweep.preview(plan, options)
   local more
   local found, counts = loan.find(dir, plan)
   local lines = sweep.list(plan, dir)
-  for from, count in pairs(counts) do lines = lines .. ("%d runs will be taken over from %s\n"):format(count, from) end
+  for from, count in pairs(counts) do
+    lines = lines .. ("%d run%s will be taken over from %s\n"):format(count, count == 1 and "" or "s", from)
+  end
   local strangers = about_strangers(dir, plan)
   if strangers then lines = lines .. strangers .. "\n" end
   if options.engine == "slurm" then
