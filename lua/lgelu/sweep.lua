@@ -204,7 +204,9 @@ local function prepare(dir, plan, options)
     counts = { done = #work.done, failed = #work.failed, queued = #work.jobs } }
   self.board = board.new({ dir = dir, name = plan.name, quiet = options.quiet, counts = self.counts,
     left = function(running) return seconds_left(self, running) end })
-  for from, count in pairs(taken) do self.board:line("%d run%s taken over from %s", count, count == 1 and "" or "s", from) end
+  for from, count in pairs(taken) do
+    self.board:line("%d run%s taken over from %s", count, count == 1 and "" or "s", from)
+  end
   local strangers = about_strangers(dir, plan)
   if strangers then self.board:line("%s", strangers) end
   return self
